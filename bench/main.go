@@ -44,6 +44,7 @@ type options struct {
 	beside  int
 	roof    string
 	cost    string
+	scale   string
 	papers  string
 	of      string
 	keep    bool
@@ -84,11 +85,12 @@ func main() {
 	flag.BoolVar(&o.keep, "keep", false, "with -papers put what was measured into the file")
 	flag.StringVar(&o.roof, "roof", "", "profile the plans of these `networks` (separated by commas) instead: kinds of steps and their shares of the roof")
 	flag.StringVar(&o.cost, "cost", "", "measure these `networks` (separated by commas, all for all of them) and predict each from the others; with -json the measurements, which -from reads")
+	flag.StringVar(&o.scale, "scale", "", "measure these `networks` (separated by commas, all for all of them) on one thread, on two and as two requests at once, and predict them for more; with -json the measurements, which -from reads; with -doc ../docs/bench/threads.md")
 	flag.Parse()
 	for _, other := range []struct {
 		flag string
 		f    func(options, io.Writer) error
-	}{{o.roof, roofs}, {o.cost, costs}} {
+	}{{o.roof, roofs}, {o.cost, costs}, {o.scale, scales}} {
 		if other.flag == "" {
 			continue
 		}

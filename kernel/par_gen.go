@@ -26,6 +26,17 @@ type Cut = par.Cut
 // may be computed along several of them at once.
 type Cutter = par.Cutter
 
+// Meter watches the Parallel calls of a workspace that has it: where several goroutines
+// shared chunks, and how long each was there. It is for measuring, and allocates.
+type Meter = par.Meter
+
+// Region is a call of Parallel whose chunks several goroutines were to share.
+type Region = par.Region
+
+// Stay is when a goroutine took chunks, after the beginning of the call. One that never
+// came has zeros.
+type Stay = par.Stay
+
 // Job is work over an index range that Parallel cuts into chunks. Do is called
 // from several goroutines at once, each with its own range, so it must write
 // only the elements of that range and must not touch the workspace.

@@ -85,3 +85,51 @@ func TestJSON_documentsOfWrittenFiles(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, documentOf(t, stdout).Output, "--- net/")
 }
+
+// What a profile says of threads adds up to the time, and predictions are for the numbers that
+// were asked for.
+func TestProfilesTellOfThreads(t *testing.T) {
+	code, stdout, stderr := call("profile", "-json", "-threads", "2", "-repeat", "2", "-top", "0", "-predict", "1,16", "resnet18")
+	require.Zero(t, code, stderr)
+	type part struct {
+		MS         float64 `json:"ms"`
+		ParallelMS float64 `json:"parallel_ms"`
+		UnevenMS   float64 `json:"uneven_ms"`
+		HandingMS  float64 `json:"handing_ms"`
+		SerialMS   float64 `json:"serial_ms"`
+		Barriers   int     `json:"barriers"`
+	}
+	var p struct {
+		part
+		Efficiency float64 `json:"efficiency"`
+		Rows       []part  `json:"rows"`
+		Scaling    []struct {
+			Threads, Barriers, Tiles int
+			Efficiency               float64
+		} `json:"scaling"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &p), stdout)
+	barriers := 0
+	for _, r := range append(p.Rows, p.part) {
+		require.InDelta(t, r.MS, r.ParallelMS+r.UnevenMS+r.HandingMS+r.SerialMS, 1e-6)
+	}
+	for _, r := range p.Rows {
+		barriers += r.Barriers
+	}
+	require.Positive(t, barriers)
+	require.Equal(t, p.Barriers, barriers)
+	require.Greater(t, p.Efficiency, 0.0)
+	require.LessOrEqual(t, p.Efficiency, 1.0)
+	require.Len(t, p.Scaling, 2)
+	require.Equal(t, []int{1, 16}, []int{p.Scaling[0].Threads, p.Scaling[1].Threads})
+	require.Zero(t, p.Scaling[0].Barriers)
+	require.GreaterOrEqual(t, p.Scaling[1].Tiles, 16*p.Scaling[1].Barriers/2, "steps have chunks for the threads")
+	code, stdout, _ = call("profile", "-threads", "2", "-repeat", "1", "-predict", "4", "-top", "1", "mlp")
+	require.Zero(t, code)
+	require.Contains(t, stdout, "threads: ")
+	require.Contains(t, stdout, "threads  predicted ms  efficiency  uneven  handing  serial  barriers  tiles  GB/s\n4 ")
+	require.Contains(t, stdout, "parallel  uneven  handing  serial  barriers")
+	code, stdout, _ = call("profile", "-threads", "1", "-repeat", "1", "-top", "1", "mlp")
+	require.Zero(t, code)
+	require.NotContains(t, stdout, "barriers")
+}

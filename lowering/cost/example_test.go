@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cost"
 	"github.com/gofx-dev/gofx/lowering/cpu"
@@ -94,4 +95,23 @@ func ExampleDevice_Calibrate() {
 	fmt.Println(e.Roof, e.Time.Round(time.Millisecond), err)
 	// Output:
 	// 100ms 400ms <nil>
+}
+
+// A step that two threads share in three chunks of equal length takes as long as two of them.
+func ExampleCutting_Predict() {
+	const each = 10 * time.Microsecond
+	c := cost.Cutting{Threads: 2, Steps: []cost.Part{{
+		Serial:  2 * time.Microsecond,
+		Regions: []kernel.Region{{Threads: 2, Indices: 3, Chunks: 3, Took: []time.Duration{each, each, each}, Wall: 3 * each}},
+	}}}
+	s := c.Predict(cost.Handover{Call: time.Microsecond, Line: 100 * time.Nanosecond}, 0)
+	fmt.Printf("%v in %d tiles, %.2f of both threads' time\n", s.Time, s.Tiles, s.Efficiency)
+	// Output: 22.9µs in 3 tiles, 0.70 of both threads' time
+}
+
+// Of measurements of a step, medians count.
+func ExampleMedian() {
+	list := []cost.Part{{Serial: 3}, {Serial: 90}, {Serial: 2}}
+	fmt.Println(cost.Median(list).Serial)
+	// Output: 3ns
 }

@@ -206,3 +206,36 @@ func ExampleExecutable_Granted() {
 	fmt.Println(array.Data[float32](out[0]), err, e.Granted() == "bf16: "+kernel.ProductsOfBF16()+", in 2 steps")
 	// Output: [3 -1] <nil> true
 }
+
+// How a plan is cut for 16 threads, on any machine.
+func ExampleExecutable_Cutting() {
+	m, err := graph.Parse([]byte(`gofx 1
+
+graph net(%x: f32[1024,1024]) {
+  %y = call_function[relu](%x)
+  return %y
+}
+`), "net.fx")
+	if err != nil {
+		panic(err)
+	}
+	e, err := cpu.Compile(m, lowering.Options{Threads: 2})
+	if err != nil {
+		panic(err)
+	}
+	defer e.Close()
+	c, err := e.Cutting(context.Background(), []*array.Array{array.New(array.F32, 1024, 1024)}, 16, 1)
+	if err != nil {
+		panic(err)
+	}
+	s := c.Predict(cpu.Handover(), 0)
+	fmt.Println(s.Threads, "threads,", s.Barriers, "barrier,", s.Tiles >= 16)
+	// Output: 16 threads, 1 barrier, true
+}
+
+// What sharing work takes here.
+func ExampleHandover() {
+	h := cpu.Handover()
+	fmt.Println(h.Call > 0 && h.Line > 0)
+	// Output: true
+}

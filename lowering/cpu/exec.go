@@ -205,6 +205,7 @@ func (e *Executable) acquire(ctx context.Context, in []*array.Array) (*instance,
 	if x.packings != packings {
 		x.takeWeights()
 	}
+	x.watched(ctx)
 	if err := x.bind(in); err != nil {
 		e.release(x)
 		return nil, err

@@ -1,12 +1,14 @@
 package cpu
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/cost"
 	"github.com/gofx-dev/gofx/lowering/plan"
 )
@@ -17,6 +19,8 @@ type StepTime struct {
 	Time  time.Duration // the median of the runs
 	Flops int64         // floating-point operations, 0 where they are not known
 	Bytes int64         // that it moves, as package cost counts them; 0 of views
+	// Sharing is that of the run that took the median.
+	Sharing Sharing
 }
 
 // Profile runs the plan so many times, after a first run, and measures each step,
@@ -28,39 +32,24 @@ func (e *Executable) Profile(ctx context.Context, in []*array.Array, runs int) (
 	if own := e.forSizes(in); own != nil {
 		return own.Profile(ctx, in, runs)
 	}
-	x, err := e.acquire(ctx, in)
+	times := make([][]StepTime, len(e.plan.Steps))
+	m := &kernel.Meter{}
+	symbols, err := e.observe(ctx, in, runs, watch{m, e.threads}, func(step int, took time.Duration) {
+		times[step] = append(times[step], StepTime{Time: took, Sharing: sharingOf(m.Regions, took)})
+		m.Regions = m.Regions[:0]
+	})
 	if err != nil {
 		return nil, err
 	}
-	x.newOutputs(in)
-	times := make([][]time.Duration, len(x.steps))
-	if e.plan.Stateful {
-		if err := e.state.Lock(ctx); err != nil {
-			e.release(x)
-			return nil, err
-		}
-		defer e.state.Unlock()
-	}
-	defer func() {
-		x.clock = nil
-		e.release(x)
-	}()
-	// The first run starts the workers, which would keep the labels.
-	for range 1 + max(runs, 1) {
-		if err := x.execute(ctx); err != nil {
-			return nil, err
-		}
-		x.clock = func(step int, took time.Duration) { times[step] = append(times[step], took) }
-	}
-	w, err := cost.Of(e.plan, x.symbols())
+	w, err := cost.Of(e.plan, symbols)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]StepTime, len(x.steps))
-	for i := range list {
-		t := times[i]
-		slices.Sort(t)
-		list[i] = StepTime{Step: &e.plan.Steps[i], Time: t[len(t)/2]}
+	list := make([]StepTime, len(times))
+	for i, t := range times {
+		slices.SortFunc(t, func(a, b StepTime) int { return cmp.Compare(a.Time, b.Time) })
+		list[i] = t[len(t)/2]
+		list[i].Step = &e.plan.Steps[i]
 	}
 	for i := range w.Steps {
 		s := &w.Steps[i]

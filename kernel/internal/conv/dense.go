@@ -20,7 +20,7 @@ func (v *conv32) runDense(w *par.Workspace) {
 		*j = denseJob{gemm.GemvJob{Product: gemm.Product{M: m, N: n, K: k, PackedA: v.packed[group*size : (group+1)*size],
 			B: v.src[i*k*n : (i+1)*k*n], Ldb: n, C: v.dst[i*m*n : (i+1)*m*n], Ldc: n,
 			End: v.end.Channels(group*m, m, i*m*n)}, Level: l}}
-		w.Parallel((m-1)/width+1, max(1, 4*par.SimdPack/(width*k)), j)
+		w.Parallel((m-1)/width+1, max(1, 2*par.SimdPack/(width*k)), j)
 	}
 	par.PutJob(w, j)
 }

@@ -44,10 +44,10 @@ func (v *conv32) scratch(l cpu.Level, packed bool) int {
 		if v.dense() {
 			return 0
 		}
-		return v.scratchRows()
+		return v.apartScratch(l)
 	}
 	if packed && hasConvTile(l) && spansFit(l, g, v.outPerGroup, perGroup) {
-		return max(v.scratchRows(), v.scratchProducts(l, packed))
+		return max(v.apartScratch(l), v.scratchProducts(l, packed))
 	}
 	return v.scratchProducts(l, packed)
 }
@@ -108,6 +108,7 @@ func (v *conv32) run(w *par.Workspace) {
 		v.depthwise(w, l)
 	case v.rows && hasConvTile(l) && v.dense():
 		v.runDense(w)
+	case v.byGroups(w, l):
 	case v.rows && hasConvTile(l):
 		v.runRows(w)
 	case v.spans(l):
@@ -188,9 +189,9 @@ type frameJob struct {
 // run lays out so many channels.
 func (j *frameJob) run(w *par.Workspace, channels int) {
 	rows := j.Extent[1]
-	parts := w.Parts(channels*rows, rows, max(1, par.SimdPack/(j.Extent[0]*j.RowLen)))
+	parts := w.Parts(channels*rows, rows, max(1, frameWork/(j.Extent[0]*j.RowLen)))
 	j.parts = min(rows, (parts-1)/channels+1)
-	w.Parallel(channels*j.parts, max(1, par.SimdPack/j.Plane), j)
+	w.Parallel(channels*j.parts, max(1, frameWork/j.Plane), j)
 }
 
 // Do lays out parts [lo, hi).

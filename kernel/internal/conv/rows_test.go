@@ -101,10 +101,14 @@ func TestConvRows(t *testing.T) {
 			}
 			one := &par.Workspace{}
 			v.run(one)
-			require.Equal(r, v.scratch(cpu.Host.Level, true), one.HighWater())
+			if v.groups == 1 {
+				require.Equal(r, v.scratch(cpu.Host.Level, true), one.HighWater())
+			}
 			kerneltest.RequireSums(r, want, size, 4, v.dst)
 			again := append([]float32{}, v.dst...)
-			v.run(&par.Workspace{Threads: 3})
+			three := &par.Workspace{Threads: 3}
+			v.run(three)
+			require.GreaterOrEqual(r, v.scratch(cpu.Host.Level, true), max(one.HighWater(), three.HighWater()))
 			require.Equal(r, again, v.dst, "result depends on the number of threads")
 		})
 	})

@@ -12,6 +12,10 @@ const (
 	rowsTile  = 14 * 32 // sums of a tile
 )
 
+// frameWork is the elements of a frame that are a chunk: other threads have just written what lies
+// in it, and hand it over line by line.
+const frameWork = 1 << 12
+
 // rowsNear is the bytes of an image, or of all weights, that stay in the second cache
 // while the other passes: three quarters of it.
 func rowsNear() int { return cpu.Cache().L2 / 4 * 3 }

@@ -215,7 +215,7 @@ func TestWinogradPlan(t *testing.T) {
 			for _, e := range []int{2, 4} {
 				for threads := 1; threads <= 4; threads++ {
 					v := c.form()
-					j := winograd.New(v.winograd(), l, e, threads)
+					j := winograd.New(v.winograd(), l, e, par.Machine(threads))
 					seen := make([]int, c.batch*j.Tiles)
 					for i := range j.Blocks {
 						b := j.Block(i)

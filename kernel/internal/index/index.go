@@ -87,16 +87,33 @@ func (Embedding) Run(w *par.Workspace, out, in []*array.Array) {
 	idx := loadIndex(w, in[0], 0, a.Dim(0))
 	n := a.Dim(1)
 	if size := o.DType().Size(); a.Strides()[1] == 1 && o.Len() > 0 && a.DType() == o.DType() {
-		dst, src := o.Storage().Bytes()[o.Offset()*size:], a.Storage().Bytes()
-		for i, at := range idx {
-			copy(dst[i*n*size:(i+1)*n*size], src[(a.Offset()+int(at)*a.Strides()[0])*size:])
-		}
+		j := par.TakeJob[rowsJob](w)
+		*j = rowsJob{dst: o.Storage().Bytes()[o.Offset()*size:], src: a.Storage().Bytes(), idx: idx, first: a.Offset() * size, row: n * size, step: a.Strides()[0] * size}
+		w.Parallel(len(idx), max(1, rowsWork/j.row), j)
+		par.PutJob(w, j)
 		return
 	}
 	var m move.Nest
 	m.Push(n, 1, a.Strides()[1])
 	for i, at := range idx {
 		move.Move(w, o, o.Offset()+i*n, a, a.Offset()+int(at)*a.Strides()[0], &m)
+	}
+}
+
+// rowsWork is the bytes of a chunk of rows, most of which come from memory.
+const rowsWork = 1 << 14
+
+// rowsJob copies rows of so many bytes, step bytes apart from the first one on.
+type rowsJob struct {
+	dst, src         []byte
+	idx              []int64
+	first, row, step int
+}
+
+// Do copies rows [lo, hi) of the result.
+func (j *rowsJob) Do(lo, hi int) {
+	for i, at := range j.idx[lo:hi] {
+		copy(j.dst[(lo+i)*j.row:(lo+i+1)*j.row], j.src[j.first+int(at)*j.step:])
 	}
 }
 

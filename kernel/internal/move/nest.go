@@ -137,7 +137,7 @@ func moveSplit[T array.Elem](w *par.Workspace, dst []T, do int, src []T, so int,
 	m.order()
 	n := m.elems()
 	m.Stream = n*elemSize[T]() >= StreamBytes()
-	if w.Threads <= 1 || n < 2*Grain {
+	if w.Threads <= 1 || n < 2*copied {
 		moveElems(dst, do, src, so, m)
 		return
 	}
@@ -145,7 +145,7 @@ func moveSplit[T array.Elem](w *par.Workspace, dst []T, do int, src []T, so int,
 	nest := par.TakeJob[Nest](w)
 	*nest = *m
 	*j = moveJob[T]{dst, src, do, so, nest}
-	grain := max(Grain*m.Size[0]/n, 1)
+	grain := max(copied*m.Size[0]/n, 1)
 	if m.N <= 2 {
 		grain = (grain + 63) &^ 63 // whole tiles and whole lines of a cache
 	}

@@ -4,8 +4,12 @@ import "github.com/gofx-dev/gofx/kernel/internal/cpu"
 
 // Copies give the same in any order, and past the caches or not.
 
-// Grain is the number of elements below which a copy stays on one thread.
+// Grain is the number of elements below which what reads each of them once stays on one thread.
 const Grain = 1 << 15
+
+// copied is that of a copy, whose operands other threads have just written: they come at the rate
+// at which processors hand lines over, some microseconds for so many.
+const copied = 1 << 13
 
 // StreamBytes is the size from which results are written past the caches: a quarter of the
 // last one, which also holds their operands and the next step's operands. A step that

@@ -7,11 +7,11 @@ const MostLanes = 8
 // Lanes are workspaces of one thread each, over parts of the scratch of another: for
 // goroutines that run whole kernels in parallel.
 type Lanes struct {
-	list [MostLanes]Workspace
+	list [MostSlots]Workspace
 	n    int
 }
 
-// TakeLanes returns n lanes, of up to MostLanes, that have the given bytes of w's scratch
+// TakeLanes returns n lanes, of up to MostSlots, that have the given bytes of w's scratch
 // each, a multiple of array.Align. The scratch goes back with w.Release, after PutLanes.
 func TakeLanes(w *Workspace, n, bytes int) *Lanes {
 	l := TakeJob[Lanes](w)

@@ -41,6 +41,17 @@ func (w *Workspace) Parallel(n, grain int, j Job) {
 	}
 	t := TakeJob[team](w)
 	t.start(j, n, evenChunks(n, chunks, w.Threads), w.Threads)
+	m := w.Meter
+	switch {
+	case m == nil:
+	case m.InTurn:
+		m.inTurn(t, w.Threads)
+		t.job = nil
+		w.keep(t)
+		return
+	default:
+		t.begin, t.clock = time.Now(), true
+	}
 	here := -1
 	if t.calls++; t.calls%lookEvery == 1 {
 		here = crew.look()
@@ -50,7 +61,10 @@ func (w *Workspace) Parallel(n, grain int, j Job) {
 	t.work(0)
 	t.wait(&crew)
 	failed, cause := t.failed, t.cause
-	t.job, t.failed, t.cause = nil, false, nil
+	if m != nil {
+		m.note(t, w.Threads)
+	}
+	t.job, t.clock, t.failed, t.cause = nil, false, false, nil
 	w.keep(t)
 	if failed {
 		panic(cause)
@@ -82,6 +96,8 @@ type team struct {
 	job       Job
 	n, chunks int
 	shares    []share
+	clock     bool // goroutines note when they are there
+	begin     time.Time
 	_         [line]byte
 
 	left   atomic.Int64 // workers that are lent and have not left
@@ -102,7 +118,8 @@ type team struct {
 type share struct {
 	next atomic.Int64
 	end  int
-	_    [line - 16]byte
+	stay Stay // with a clock
+	_    [line - 32]byte
 }
 
 func (t *team) start(j Job, n, chunks, threads int) {
@@ -126,6 +143,15 @@ func (t *team) start(j Job, n, chunks, threads int) {
 // takers at the first panic.
 func (t *team) work(i int) {
 	defer t.catch()
+	if t.clock {
+		t.clocked(i)
+		return
+	}
+	t.chunksOf(i)
+}
+
+// chunksOf takes the chunks of share i, and then those of the others.
+func (t *team) chunksOf(i int) {
 	for range t.shares {
 		for s := &t.shares[i]; ; {
 			c := int(s.next.Add(1)) - 1

@@ -14,6 +14,8 @@ import (
 type Workspace struct {
 	// Threads is the most goroutines a kernel may use; 0 and 1 mean the caller's alone.
 	Threads int
+	// Meter watches calls of Parallel; nil for most workspaces.
+	Meter *Meter
 
 	buf  *array.Storage
 	lent []byte // scratch of another workspace, instead of buf; see Lanes

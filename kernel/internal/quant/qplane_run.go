@@ -1,8 +1,6 @@
 package quant
 
 import (
-	"math/bits"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/gofx-dev/gofx/kernel/internal/geom"
@@ -128,11 +126,8 @@ func (c *qConvRun) planar(w *par.Workspace, f *qPlaneForm, group int, b PackedQ,
 		j.block = max((panels*f.panels+t-1)/t, min(panels, 4))
 	}
 	j.blocks = (panels + j.block - 1) / j.block
-	threads := w.Threads
-	w.Threads = min(threads, slots)
-	j.rooms = max(1, w.Threads)
-	w.Parallel(f.panels*j.blocks, max(1, qWork/(4*qPlaneLanes*f.depth*j.block*qCols+1)), j)
-	w.Threads = threads
+	j.rooms = max(1, min(w.Threads, slots))
+	w.Within(slots, f.panels*j.blocks, max(1, qWork/(4*qPlaneLanes*f.depth*j.block*qCols+1)), j)
 	par.PutJob(w, j)
 	if e.table != nil {
 		// Once over all of them: a piece of a channel at a time, calls take longest.
@@ -166,7 +161,7 @@ type qPlaneJob struct {
 	fill, flip    uint32
 	block, blocks int
 	rooms         int // which have goroutines
-	taken         atomic.Uint32
+	slots         par.Slots
 	room          [qPlaneThreads]qPlaneRoom
 }
 
@@ -189,7 +184,7 @@ func (j *qPlaneJob) list(rows []qRow, chans, runs int) {
 // the next block, too, if that goroutine takes it.
 func (j *qPlaneJob) Do(lo, hi int) {
 	f := &j.f
-	slot := j.take(lo * j.rooms / (f.panels * j.blocks))
+	slot := j.slots.Take(lo * j.rooms / (f.panels * j.blocks)) // where the goroutine's panel is
 	room := &j.room[slot]
 	for u := lo; u < hi; u++ {
 		panel := u / j.blocks
@@ -217,21 +212,7 @@ func (j *qPlaneJob) Do(lo, hi int) {
 			j.remainder(room, p, 16*f.vectors)
 		}
 	}
-	j.taken.And(^(uint32(1) << slot))
-}
-
-// take returns the number of a room that no other goroutine is in, if it can that
-// one: goroutines come back to where their panel is.
-func (j *qPlaneJob) take(room int) int {
-	for {
-		m := j.taken.Load()
-		if bit := uint32(1) << room; m&bit == 0 && j.taken.CompareAndSwap(m, m|bit) {
-			return room
-		}
-		if slot := bits.TrailingZeros32(^m); slot < qPlaneThreads && j.taken.CompareAndSwap(m, m|1<<slot) {
-			return slot
-		}
-	}
+	j.slots.Give(slot)
 }
 
 // tile computes panels [from, to) of weights at n positions from first on.

@@ -1,8 +1,6 @@
 package winograd
 
 import (
-	"sync/atomic"
-
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 	"github.com/gofx-dev/gofx/kernel/internal/geom"
@@ -67,7 +65,7 @@ const (
 
 // newGrad plans the gradient on the given number of threads, which changes no result.
 func newGrad(v Grad, l cpu.Level, threads int) grad {
-	j := grad{Grad: v, level: l, bl: gemm.BlockingOf(l), workers: winogradThreads(threads)}
+	j := grad{Grad: v, level: l, bl: gemm.BlockingOf(l), workers: threads}
 	nr, g := j.bl.Nr, &v.G
 	j.tilesX, j.tilesY = (g.Out[2]+gradSide-1)/gradSide, (g.Out[1]+gradSide-1)/gradSide
 	j.rows = max(1, min(j.tilesY, gradChunk/(gradSide*j.width()*nr)-1))
@@ -106,7 +104,7 @@ func (j *grad) scratchSizes() [4]int {
 
 // GradScratch is the most scratch that a gradient takes.
 func GradScratch(v Grad, l cpu.Level) int {
-	n, j := 0, newGrad(v, l, mostThreads)
+	n, j := 0, newGrad(v, l, par.Machine(par.MostSlots))
 	for _, size := range j.scratchSizes() {
 		n += par.ScratchSize(size, 4)
 	}
@@ -121,14 +119,14 @@ type gradJob struct {
 	block                  int
 	first, count           int // chunks of the block
 	multiply               bool
-	next                   int64
+	slots                  par.Slots
 }
 
 // Run computes the gradient. It needs a level with assembly, and sizes greater than zero.
 func (v *Grad) Run(w *par.Workspace) {
 	mark := w.Mark()
 	j := par.TakeJob[gradJob](w)
-	*j = gradJob{grad: newGrad(*v, cpu.Host.Level, w.Threads)}
+	*j = gradJob{grad: newGrad(*v, cpu.Host.Level, w.Processors(par.MostSlots))}
 	sizes := j.scratchSizes()
 	j.v, j.e = par.Scratch[float32](w, sizes[0]), par.Scratch[float32](w, sizes[1])
 	j.y, j.in = par.Scratch[float32](w, sizes[2]), par.Scratch[float32](w, sizes[3])
@@ -139,41 +137,35 @@ func (v *Grad) Run(w *par.Workspace) {
 		for j.block = 0; j.block < j.blocks; j.block++ {
 			j.first = j.block * j.most
 			j.count = min(j.most, v.Batch*j.chunks-j.first)
-			j.multiply, j.next = false, 0
-			w.Parallel(j.workers, 1, j)
-			j.multiply, j.next = true, 0
-			w.Parallel(j.workers, 1, j)
+			j.multiply = false
+			w.Within(j.workers, j.count*(j.panels+j.filters), 1, j)
+			j.multiply = true
+			w.Within(j.workers, j.panels*j.parts, 1, j)
 		}
 	}
 	par.PutJob(w, j)
 	w.Release(mark)
 }
 
-// Do runs workers [lo, hi): each takes panels of chunks that are laid out and transformed, or
-// parts of the sums.
+// Do computes units [lo, hi): panels of chunks that are laid out and transformed, or parts of the
+// sums.
 func (j *gradJob) Do(lo, hi int) {
 	inSize, ySize := len(j.in)/j.workers, gradAll*j.py
-	for worker := lo; worker < hi; worker++ {
-		in := j.in[worker*inSize : (worker+1)*inSize]
-		n := j.count * (j.panels + j.filters)
-		if j.multiply {
-			n = j.panels * j.parts
-		}
-		for i := atomic.AddInt64(&j.next, 1) - 1; int(i) < n; i = atomic.AddInt64(&j.next, 1) - 1 {
-			at := int(i)
-			switch {
-			case j.multiply:
-				kept := worker
-				if j.blocks > 1 {
-					kept = at
-				}
-				j.sums(at/j.parts, at%j.parts, j.y[kept*ySize:(kept+1)*ySize], in)
-			case at < j.count*j.panels:
-				j.patches(at%j.count, at/j.count, in)
-			default:
-				at -= j.count * j.panels
-				j.tiles(at%j.count, at/j.count, in)
+	slot := j.slots.Take(0)
+	defer j.slots.Give(slot)
+	in := j.in[slot*inSize : (slot+1)*inSize]
+	for at := lo; at < hi; at++ {
+		switch tile := at - j.count*j.panels; {
+		case j.multiply:
+			kept := slot
+			if j.blocks > 1 {
+				kept = at
 			}
+			j.sums(at/j.parts, at%j.parts, j.y[kept*ySize:(kept+1)*ySize], in)
+		case tile < 0:
+			j.patches(at%j.count, at/j.count, in)
+		default:
+			j.tiles(tile%j.count, tile/j.count, in)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package winograd
 
 import (
 	"strconv"
-	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
@@ -22,15 +21,32 @@ type winogradStore struct {
 	lo, hi                float32
 }
 
-// winogradJob is a convolution in progress, group by group.
+// channels are those of a group: the operands from its first channel of the first image
+// on, its weight and its epilogue.
+type channels struct {
+	image, result, u []float32
+	finish           gemm.Finish
+}
+
+// group returns the channels of group i.
+func (v *Conv) group(i int) channels {
+	size := len(v.Packed) / v.Groups
+	return channels{image: v.Src[i*v.PerGroup*v.G.InPlane:], result: v.Dst[i*v.OutPerGroup*v.G.OutPlane:], u: v.Packed[i*size : (i+1)*size],
+		finish: v.End.Channels(i*v.OutPerGroup, v.OutPerGroup, i*v.OutPerGroup*v.G.OutPlane)}
+}
+
+// piece is a block of a group.
+type piece struct {
+	channels
+	winogradBlock
+}
+
+// winogradJob is a convolution in progress.
 type winogradJob struct {
 	winograd
-	image, result  []float32 // from the group's first channel of the first image on
-	u              []float32 // the group's weight
-	finish         gemm.Finish
+	of             piece // in progress, where blocks are not apart
 	v, y, in, outs []float32
-	next           int64 // block, when they are apart
-	at             int   // block, when they are not
+	slots          par.Slots // of the memory that goroutines have for themselves
 	phase          winogradPhase
 }
 
@@ -51,69 +67,66 @@ func (v *Conv) Run(w *par.Workspace, e int) {
 	}
 	mark := w.Mark()
 	j := par.TakeJob[winogradJob](w)
-	*j = winogradJob{winograd: New(*v, cpu.Host.Level, e, w.Threads)}
+	*j = winogradJob{winograd: New(*v, cpu.Host.Level, e, w.Processors(par.MostSlots))}
 	sizes := j.ScratchSizes()
 	j.v, j.y = par.Scratch[float32](w, sizes[0]), par.Scratch[float32](w, sizes[1])
 	j.in, j.outs = par.Scratch[float32](w, sizes[2]), par.Scratch[float32](w, sizes[3])
-	size := len(v.Packed) / v.Groups
-	for group := range v.Groups {
-		j.u = v.Packed[group*size : (group+1)*size]
-		j.image, j.result = v.Src[group*v.PerGroup*v.G.InPlane:], v.Dst[group*v.OutPerGroup*v.G.OutPlane:]
-		j.finish = v.End.Channels(group*v.OutPerGroup, v.OutPerGroup, group*v.OutPerGroup*v.G.OutPlane)
-		j.group(w)
+	if j.Apart {
+		j.phase = winogradBlocks
+		w.Within(j.workers, j.Groups*j.Blocks, 1, j)
+	} else {
+		for i := range v.Groups {
+			j.of.channels = j.group(i)
+			j.blocks(w)
+		}
 	}
 	v.End.MapAll(w, v.Dst)
 	par.PutJob(w, j)
 	w.Release(mark)
 }
 
-// group computes one group: blocks side by side, or where they are few or their
-// weights many, the phases of each.
-func (j *winogradJob) group(w *par.Workspace) {
-	if j.Apart {
-		j.phase, j.next = winogradBlocks, 0
-		w.Parallel(j.workers, 1, j)
-		return
-	}
-	for j.at = 0; j.at < j.Blocks; j.at++ {
-		b := j.Block(j.at)
+// blocks computes a group's blocks, phase by phase.
+func (j *winogradJob) blocks(w *par.Workspace) {
+	for i := range j.Blocks {
+		j.of.winogradBlock = j.Block(i)
+		b := &j.of
 		j.phase = winogradInputs
-		w.Parallel(j.workers, 1, j)
+		w.Within(j.workers, b.Images*j.PerGroup, grainOf(inputWork, b.Tiles()), j)
 		j.phase = winogradSums
 		n := j.T * j.T * j.Bl.Panels(j.OutPerGroup)
 		w.Parallel(n, max(1, par.SimdWork/(j.Bl.Mr*b.Images*b.Tiles()*j.PerGroup)), j)
 		j.phase = winogradOutputs
-		w.Parallel(j.workers, 1, j)
+		w.Within(j.workers, (j.OutPerGroup-1)/winogradGroup+1, grainOf(outputWork, b.Images*b.Tiles()), j)
 	}
 }
 
-// Do runs workers [lo, hi), or computes sums [lo, hi) of a block. Apart, each
-// goroutine takes a block through all three phases, and the intermediate results
-// stay in its cache; else all goroutines share each phase of one block, whose
-// weights are then read once for all of it.
+// grainOf is how many pieces of so many tiles are a chunk.
+func grainOf(work, tiles int) int { return max(1, work/tiles) }
+
+// Do computes units [lo, hi) of a phase. Apart, these are blocks of groups, each of which goes
+// through all phases, and the intermediate results stay in the cache of the goroutine; else
+// they are channels, products and runs of channels of one block, whose weights are then read once
+// for all of it.
 func (j *winogradJob) Do(lo, hi int) {
 	if j.phase == winogradSums {
-		j.sums(j.Block(j.at), j.v, j.y, lo, hi)
+		j.sums(&j.of, j.v, j.y, lo, hi)
 		return
 	}
-	for i := lo; i < hi; i++ {
-		in, outs := j.in[i*j.sizeP:(i+1)*j.sizeP], j.outs[i*j.sizeO:(i+1)*j.sizeO]
-		switch j.phase {
-		case winogradInputs:
-			b := j.Block(j.at)
-			n := b.Images * j.PerGroup
-			j.inputs(b, in, j.v, i*n/j.workers, (i+1)*n/j.workers)
-		case winogradOutputs:
-			b := j.Block(j.at)
-			j.outputs(b, outs, j.y, i*j.OutPerGroup/j.workers, (i+1)*j.OutPerGroup/j.workers)
-		default:
-			v, y := j.v[i*j.SizeV:(i+1)*j.SizeV], j.y[i*j.sizeY:(i+1)*j.sizeY]
-			for at := atomic.AddInt64(&j.next, 1) - 1; int(at) < j.Blocks; at = atomic.AddInt64(&j.next, 1) - 1 {
-				b := j.Block(int(at))
-				j.inputs(b, in, v, 0, b.Images*j.PerGroup)
-				j.sums(b, v, y, 0, j.T*j.T*j.Bl.Panels(j.OutPerGroup))
-				j.outputs(b, outs, y, 0, j.OutPerGroup)
-			}
+	i := j.slots.Take(0)
+	defer j.slots.Give(i)
+	in, outs := j.in[i*j.sizeP:(i+1)*j.sizeP], j.outs[i*j.sizeO:(i+1)*j.sizeO]
+	switch j.phase {
+	case winogradInputs:
+		j.inputs(&j.of, in, j.v, lo, hi)
+	case winogradOutputs:
+		j.outputs(&j.of, outs, j.y, lo*winogradGroup, min(hi*winogradGroup, j.OutPerGroup))
+	default:
+		v, y := j.v[i*j.SizeV:(i+1)*j.SizeV], j.y[i*j.sizeY:(i+1)*j.sizeY]
+		for at := lo; at < hi; at++ {
+			of := piece{j.group(at / j.Blocks), j.Block(at % j.Blocks)}
+			j.inputs(&of, in, v, 0, of.Images*j.PerGroup)
+			j.sums(&of, v, y, 0, j.T*j.T*j.Bl.Panels(j.OutPerGroup))
+			j.outputs(&of, outs, y, 0, j.OutPerGroup)
 		}
 	}
 }
@@ -136,18 +149,18 @@ func (j *winograd) Block(i int) winogradBlock {
 // channel's rows are sorted by their place in a tile first, so that lanes are
 // neighbouring tiles and every load a run; the transformed rows go where the
 // products read panels.
-func (j *winogradJob) inputs(b winogradBlock, planes, v []float32, lo, hi int) {
+func (j *winogradJob) inputs(of *piece, planes, v []float32, lo, hi int) {
 	nr, size := j.Bl.Nr, j.T*j.T*j.Ps
-	y0 := b.Lo / j.tilesX
+	y0 := of.Lo / j.tilesX
 	clear(planes) // rows in the padding stay zero
 	for i := lo; i < hi; i++ {
 		image, c := i/j.PerGroup, i%j.PerGroup
-		at := ((b.Image+image)*j.Groups*j.PerGroup + c) * j.G.InPlane
-		j.sort(b, planes, j.image[at:at+j.G.InPlane])
-		for p := b.Lo; p < b.Hi; p += nr {
-			panel, column := j.panel(image, (p-b.Lo)/nr)
+		at := ((of.Image+image)*j.Groups*j.PerGroup + c) * j.G.InPlane
+		j.sort(of.winogradBlock, planes, of.image[at:at+j.G.InPlane])
+		for p := of.Lo; p < of.Hi; p += nr {
+			panel, column := j.panel(image, (p-of.Lo)/nr)
 			dst := v[panel*size+c*nr+column:]
-			Input(j.level, j.e, min(nr, b.Hi-p), dst, j.Ps, planes[p-y0*j.tilesX:], j.plane, j.tilesX)
+			Input(j.level, j.e, min(nr, of.Hi-p), dst, j.Ps, planes[p-y0*j.tilesX:], j.plane, j.tilesX)
 		}
 	}
 }
@@ -191,12 +204,12 @@ func (j *winogradJob) sortRows(planes, src []float32, ty, n, from, to int) {
 
 // sums computes products of a block: for each position and each panel of filters,
 // in this order.
-func (j *winogradJob) sums(b winogradBlock, v, y []float32, lo, hi int) {
+func (j *winogradJob) sums(of *piece, v, y []float32, lo, hi int) {
 	panels := j.Bl.Panels(j.OutPerGroup)
 	for lo < hi {
 		p, first := lo/panels, lo%panels
 		n := min(panels-first, hi-lo)
-		j.position(b, v, y, p, first, first+n)
+		j.position(of, v, y, p, first, first+n)
 		lo += n
 	}
 }
@@ -205,16 +218,16 @@ func (j *winogradJob) sums(b winogradBlock, v, y []float32, lo, hi int) {
 // in the order in which they lie, seldom twice, so each tile asks for the next. A
 // panel of transformed tiles stays in the first cache while the panels of filters
 // pass.
-func (j *winogradJob) position(b winogradBlock, v, y []float32, p, first, last int) {
+func (j *winogradJob) position(of *piece, v, y []float32, p, first, last int) {
 	bl := &j.Bl
 	panels, depth := bl.Panels(j.OutPerGroup), bl.Depth(j.PerGroup)
-	u := j.u[p*panels*bl.Stride*j.PerGroup:]
+	u := of.u[p*panels*bl.Stride*j.PerGroup:]
 	for k := 0; k < j.PerGroup; k += depth {
 		kc := min(depth, j.PerGroup-k)
-		for panel := range j.BlockPanels(b.Images) {
+		for panel := range j.BlockPanels(of.Images) {
 			right := v[(panel*j.T*j.T+p)*j.Ps+k*bl.Nr:]
 			left := y[(panel*j.T*j.T+p)*j.ldy:]
-			cols := j.columns(b, panel)
+			cols := j.columns(of.winogradBlock, panel)
 			for i := first; i < last && cols > 0; i++ {
 				r0, r1 := bl.Rows(j.OutPerGroup, i)
 				here := u[k*panels*bl.Stride+i*bl.Stride*kc:]
@@ -232,23 +245,23 @@ func (j *winogradJob) position(b winogradBlock, v, y []float32, p, first, last i
 // group of channels at a time: their sums of all positions of a panel are turned
 // back in registers, and the rows of the result that they give are stored, with
 // the epilogue, from the first cache.
-func (j *winogradJob) outputs(b winogradBlock, outs, y []float32, lo, hi int) {
+func (j *winogradJob) outputs(of *piece, outs, y []float32, lo, hi int) {
 	nr, e := j.Bl.Nr, j.e
 	for ; lo < hi; lo += winogradGroup {
 		n := min(winogradGroup, hi-lo)
-		for image := range b.Images {
-			for at := b.Lo; at < b.Hi; at += nr {
-				panel, column := j.panel(image, (at-b.Lo)/nr)
-				tiles := min(nr, b.Hi-at)
-				Output(j.level, e, n, tiles, outs, y[panel*j.T*j.T*j.ldy+lo*nr+column:], j.ldy)
-				j.store(b.Image+image, lo, n, at, tiles, outs)
+		for image := range of.Images {
+			for at := of.Lo; at < of.Hi; at += nr {
+				panel, column := j.panel(image, (at-of.Lo)/nr)
+				Output(j.level, e, n, min(nr, of.Hi-at), outs, y[panel*j.T*j.T*j.ldy+lo*nr+column:], j.ldy)
+				j.store(of, of.Image+image, lo, n, at, outs)
 			}
 		}
 	}
 }
 
-// store stores the outputs of n channels of some tiles, which lie side by side.
-func (j *winogradJob) store(image, chan0, n, tile, tiles int, outs []float32) {
+// store stores the outputs of n channels of a panel's tiles, which lie side by side.
+func (j *winogradJob) store(of *piece, image, chan0, n, tile int, outs []float32) {
+	tiles := min(j.Bl.Nr, of.Hi-tile)
 	g, e, width := &j.G, j.e, j.Bl.Nr*j.e
 	plane := (image*j.Groups*j.OutPerGroup + chan0) * g.OutPlane
 	for i := 0; i < tiles; {
@@ -256,9 +269,9 @@ func (j *winogradJob) store(image, chan0, n, tile, tiles int, outs []float32) {
 		k := min(tiles-i, j.tilesX-tx)
 		a := winogradStore{chans: n, rows: min(e, g.Out[1]-e*ty), cols: min(e*(tx+k), g.Out[2]) - e*tx,
 			dstChan: g.OutPlane, dstRow: g.Out[2], src: &outs[e*i], srcChan: e * width, srcRow: width,
-			lo: j.finish.Lo, hi: j.finish.Hi, scale: operand.Span(j.finish.ScaleRow, chan0, n), bias: operand.Span(j.finish.BiasRow, chan0, n)}
+			lo: of.finish.Lo, hi: of.finish.Hi, scale: operand.Span(of.finish.ScaleRow, chan0, n), bias: operand.Span(of.finish.BiasRow, chan0, n)}
 		at, size := plane+e*ty*g.Out[2]+e*tx, (n-1)*a.dstChan+(a.rows-1)*a.dstRow+a.cols
-		a.dst, a.residual = operand.Span(j.result, at, size), operand.Span(j.finish.Residual, at, size)
+		a.dst, a.residual = operand.Span(of.result, at, size), operand.Span(of.finish.Residual, at, size)
 		a.run(j.level)
 		i += k
 	}

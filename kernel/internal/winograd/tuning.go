@@ -16,6 +16,10 @@ const (
 	// fewColumns is the columns past whole vectors that are multiplied by themselves, in another order
 	// of sums.
 	fewColumns = 4
+	// inputWork and outputWork are the tiles of a chunk of inputs and of outputs, a channel's and a group
+	// of channels' each: some microseconds.
+	inputWork  = 1 << 10
+	outputWork = 1 << 8
 	// perProduct is the cycles, sums excluded, of a product of a panel of filters and one of
 	// tiles, of which groups of few channels have many. With vectors half as wide it saves
 	// twice as much: groups of 16 channels take 0.67 of the time there.

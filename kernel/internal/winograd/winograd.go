@@ -1,8 +1,6 @@
 package winograd
 
 import (
-	"runtime"
-
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 	"github.com/gofx-dev/gofx/kernel/internal/geom"
@@ -124,9 +122,9 @@ type winograd struct {
 	span, Images int  // tiles and images of a block
 	panels       int  // of an image of a block
 	paired       bool // two images have one
-	Blocks       int
-	workers      int  // pieces that a block's transforms, or the blocks, are cut into
-	Apart        bool // whole blocks are the work of one goroutine each
+	Blocks       int  // of a group
+	workers      int  // goroutines that have memory, each for itself
+	Apart        bool // whole blocks of a group are the work of one goroutine each
 
 	Ps, ldy      int // elements between positions of inputs and of sums
 	plane        int // elements of a plane of sorted inputs
@@ -134,10 +132,10 @@ type winograd struct {
 	sizeP, sizeO int
 }
 
-// New plans a convolution on the given number of threads. The plan changes the
+// New plans a convolution on so many threads that run at once. The plan changes the
 // order of the work, not the results.
 func New(v Conv, l cpu.Level, e, threads int) winograd {
-	j := winograd{Conv: v, level: l, Bl: gemm.BlockingOf(l), e: e, T: e + 2, workers: winogradThreads(threads)}
+	j := winograd{Conv: v, level: l, Bl: gemm.BlockingOf(l), e: e, T: e + 2, workers: threads}
 	nr := j.Bl.Nr
 	j.tilesX = (v.G.Out[2] + e - 1) / e
 	j.Tiles = (v.G.Out[1] + e - 1) / e * j.tilesX
@@ -147,7 +145,7 @@ func New(v Conv, l cpu.Level, e, threads int) winograd {
 	far := blockFar()
 	if 4*j.T*j.T*gemm.PackedRows(l, v.OutPerGroup, v.PerGroup) <= far/2 {
 		j.cut(blockNear())
-		j.Apart = j.workers == 1 || j.Blocks >= 4*j.workers
+		j.Apart = evenly(v.Groups*j.Blocks, j.workers)
 	}
 	if !j.Apart {
 		j.cut(far)
@@ -160,12 +158,13 @@ func New(v Conv, l cpu.Level, e, threads int) winograd {
 	return j
 }
 
-// winogradThreads returns how many of the given threads are used: as many as
-// have memory. The estimate of the memory cannot know how many threads a
-// workspace will have.
-func winogradThreads(threads int) int { return max(1, min(threads, runtime.NumCPU(), mostThreads)) }
-
-const mostThreads = 64
+// evenly reports whether goroutines that take so many units are busy for seven eighths of the time
+// at least. Where all share a phase, what one has transformed goes to the others: that takes a quarter
+// of the time of 64 channels of 56x56.
+func evenly(units, workers int) bool {
+	turns := (units + workers - 1) / workers
+	return 8*units >= 7*turns*workers
+}
 
 // cut divides the work into blocks of at most the given bytes.
 func (j *winograd) cut(budget int) {
@@ -228,7 +227,7 @@ func (j *winograd) ScratchSizes() [4]int {
 // Scratch is the most scratch that a convolution takes.
 func Scratch(v Conv, l cpu.Level, e int) int {
 	most := 0
-	for threads := 1; threads <= winogradThreads(threads); threads++ {
+	for threads := 1; threads <= par.Machine(par.MostSlots); threads++ {
 		n, j := 0, New(v, l, e, threads)
 		for _, size := range j.ScratchSizes() {
 			n += par.ScratchSize(size, 4)

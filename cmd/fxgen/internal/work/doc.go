@@ -114,6 +114,7 @@ type Job struct {
 	By        string         // grouping of a profile or of the plan's costs: ByStep, ByScope or ByOp; "" for no costs
 	Top       int            // rows of a profile, 0 for all
 	Samples   bool           // take a profile of the processor, too
+	Predict   []int          // threads that a profile predicts times for
 	Target    string         // of the lowered program
 	Bounds    map[string]int // the most that sizes of symbols can be in it
 	Format    string         // of a drawing that is a page: FormatHTML or FormatJSON; "" for a picture

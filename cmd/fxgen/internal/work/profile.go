@@ -17,6 +17,7 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/cost"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 )
 
@@ -41,7 +42,28 @@ type profileJSON struct {
 	MS       float64          `json:"ms"` // of all steps
 	GFlops   float64          `json:"gflops"`
 	Peak     float64          `json:"peak_gflops"` // of a product that this process measured as well
-	Rows     []profileRow     `json:"rows"`
+	sharing
+	// Efficiency is the time in which threads work, by that of all of them.
+	Efficiency float64        `json:"efficiency"`
+	Rows       []profileRow   `json:"rows"`
+	Scaling    []cost.Scaling `json:"scaling,omitempty"` // predicted
+}
+
+// sharing is where the time of the threads goes; ParallelMS, UnevenMS, HandingMS and SerialMS add up to
+// the time, each the average of the threads.
+type sharing struct {
+	ParallelMS float64 `json:"parallel_ms"`
+	UnevenMS   float64 `json:"uneven_ms"`  // in which they wait for the last one
+	HandingMS  float64 `json:"handing_ms"` // until they come, and to the end
+	SerialMS   float64 `json:"serial_ms"`  // in which one of them works alone
+	Barriers   int     `json:"barriers"`
+}
+
+func (s *sharing) add(t cpu.Sharing, threads int) {
+	each := func(d time.Duration) float64 { return exchange.Milliseconds(d) / float64(threads) }
+	s.ParallelMS, s.UnevenMS, s.HandingMS = s.ParallelMS+each(t.Busy), s.UnevenMS+each(t.Uneven), s.HandingMS+each(t.Handing)
+	s.SerialMS += exchange.Milliseconds(t.Serial)
+	s.Barriers += t.Barriers
 }
 
 // profileRow is a step, or the sum of those of a module or an operator.
@@ -55,6 +77,7 @@ type profileRow struct {
 	GFlops float64 `json:"gflops"`     // a second; 0 where the operators do not count any
 	GBs    float64 `json:"gbs"`        // of operands and results a second, each as a whole
 	OfPeak float64 `json:"peak_share"` // GFlops of those of the product
+	sharing
 
 	flops, bytes float64
 }
@@ -93,6 +116,13 @@ func (c *captured) profile(ctx context.Context, j *Job, res *Result) error {
 		}
 	}
 	p.add(times, j)
+	for _, threads := range j.Predict {
+		c, err := exe.Cutting(ctx, in, threads, j.Repeat)
+		if err != nil {
+			return err
+		}
+		p.Scaling = append(p.Scaling, c.Predict(cpu.Handover(), 0))
+	}
 	if j.JSON {
 		return document(res, p)
 	}
@@ -125,12 +155,15 @@ func (p *profileJSON) add(times []cpu.StepTime, j *Job) {
 		s := rows[key]
 		s.Steps++
 		s.MS += exchange.Milliseconds(t.Time)
+		s.sharing.add(t.Sharing, p.Threads)
+		p.sharing.add(t.Sharing, p.Threads)
 		s.flops += float64(t.Flops)
 		s.bytes += float64(t.Bytes)
 		p.MS += exchange.Milliseconds(t.Time)
 		flops += float64(t.Flops)
 	}
 	p.GFlops = rate(flops, p.MS)
+	p.Efficiency = (p.ParallelMS + p.SerialMS/float64(p.Threads)) / max(p.MS, 1e-9)
 	p.Rows = []profileRow{}
 	for _, r := range rows {
 		r.Share, r.GFlops, r.GBs = r.MS/max(p.MS, 1e-9), rate(r.flops, r.MS), rate(r.bytes, r.MS)
@@ -177,9 +210,20 @@ func (p *profileJSON) text(top int) string {
 	if p.Products != "" {
 		fmt.Fprintf(&b, "products: %s\n", p.Products)
 	}
-	fmt.Fprintf(&b, "peak: %.1f GFLOP/s, what a product of matrices reaches in this process\n\n", p.Peak)
+	fmt.Fprintf(&b, "peak: %.1f GFLOP/s, what a product of matrices reaches in this process\n", p.Peak)
+	if p.Threads > 1 {
+		share := func(ms float64) float64 { return 100 * ms / max(p.MS, 1e-9) }
+		fmt.Fprintf(&b, "threads: %.1f%% of their time at work, %.1f%% of the clock in parts that one does alone; the others wait %.1f%% for the last one, %.1f%% for work, at %d barriers\n",
+			100*p.Efficiency, share(p.SerialMS), share(p.UnevenMS), share(p.HandingMS), p.Barriers)
+	}
+	p.predictions(&b)
+	b.WriteString("\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	head := "ms\tshare\tGFLOP/s\tpeak\tGB/s\tsteps\t" + p.By
+	head := "ms\tshare\tGFLOP/s\tpeak\tGB/s\t"
+	if p.Threads > 1 {
+		head += "parallel\tuneven\thanding\tserial\tbarriers\t"
+	}
+	head += "steps\t" + p.By
 	if p.By == ByStep {
 		head += "\tkernel\tscope"
 	}
@@ -192,7 +236,11 @@ func (p *profileJSON) text(top int) string {
 		if r.GFlops > 0 {
 			flops, peak = fmt.Sprintf("%.1f", r.GFlops), fmt.Sprintf("%.0f%%", 100*r.OfPeak)
 		}
-		line := fmt.Sprintf("%.4f\t%.1f%%\t%s\t%s\t%.1f\t%d\t%s\t%s\t%s", r.MS, 100*r.Share, flops, peak, r.GBs, r.Steps, diag.Name(r.Name), r.Kernel, diag.Name(r.Scope))
+		line := fmt.Sprintf("%.4f\t%.1f%%\t%s\t%s\t%.1f\t", r.MS, 100*r.Share, flops, peak, r.GBs)
+		if p.Threads > 1 {
+			line += r.cells(r.MS)
+		}
+		line += fmt.Sprintf("%d\t%s\t%s\t%s", r.Steps, diag.Name(r.Name), r.Kernel, diag.Name(r.Scope))
 		fmt.Fprintln(w, strings.TrimRight(line, "\t"))
 	}
 	w.Flush()
@@ -204,6 +252,32 @@ func (p *profileJSON) text(top int) string {
 		fmt.Fprintf(&b, "and %d more with %.1f%%\n", len(p.Rows)-top, 100*rest)
 	}
 	return b.String()
+}
+
+// cells are the shares of the time of a row that go where sharing says.
+func (s *sharing) cells(ms float64) (line string) {
+	for _, part := range []float64{s.ParallelMS, s.UnevenMS, s.HandingMS, s.SerialMS} {
+		line += fmt.Sprintf("%.1f%%\t", 100*part/max(ms, 1e-9))
+	}
+	return line + fmt.Sprintf("%d\t", s.Barriers)
+}
+
+// predictions writes a line for each number of threads.
+func (p *profileJSON) predictions(b *strings.Builder) {
+	if len(p.Scaling) == 0 {
+		return
+	}
+	b.WriteString("\n")
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "threads\tpredicted ms\tefficiency\tuneven\thanding\tserial\tbarriers\ttiles\tGB/s")
+	for _, s := range p.Scaling {
+		fmt.Fprintf(w, "%d\t%.4f\t%.2f", s.Threads, exchange.Milliseconds(s.Time), s.Efficiency)
+		for _, part := range []time.Duration{s.Uneven, s.Handing, s.Serial} {
+			fmt.Fprintf(w, "\t%.1f%%", 100*float64(part)/max(float64(s.Time), 1))
+		}
+		fmt.Fprintf(w, "\t%d\t%d\t%.1f\n", s.Barriers, s.Tiles, s.Bandwidth/1e9)
+	}
+	w.Flush()
 }
 
 func (p *profileJSON) steps() (n int) {
