@@ -36,7 +36,7 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	followed := follows(near, image)
 	fitting := b.fitting(c, k, image, fits)
 	var numbers *opened
-	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed, Mark: c.marks()})
+	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed, Mark: c.marks(), Regions: c.regions})
 	defer s.Close()
 	var replay *state.Replay
 	got, panicked, err := c.capture(k, image, followed.symbols(), s, func() (list []*tensor.Tensor, all bool) {

@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/alias"
+	"github.com/gofx-dev/gofx/tracer/record"
 )
 
 // Captured is what a session has found out about a run of code: see Session.Capture.
@@ -99,6 +100,7 @@ type capture struct {
 	why    string
 	at     diag.Pos
 
+	rec   *record.Recorder[*place, *block]
 	again func() bool // whether code that has panicked is run another time; nil for never
 
 	flushes int // of Lend
@@ -109,6 +111,14 @@ type capture struct {
 func (k *capture) refuse(why string) {
 	if k != nil && !k.ending && k.why == "" {
 		k.why, k.at = why, diag.Here()
+	}
+}
+
+// refuseAt is refuse with the line, where it is known.
+func (k *capture) refuseAt(why string, at diag.Pos) {
+	first := k != nil && k.why == ""
+	if k.refuse(why); first && at.Line != 0 {
+		k.at = at
 	}
 }
 
@@ -195,6 +205,7 @@ func (s *Session) join(k *capture) {
 		k.arrays = append(k.arrays, a)
 		k.leaves = append(k.leaves, s.rec.Join(x, p, a))
 	}
+	k.rec = s.rec
 	s.capture, s.rec.Made = k, func(x *tensor.Tensor) { k.made = append(k.made, x) }
 }
 
@@ -209,7 +220,7 @@ func (k *capture) outlive(list []*tensor.Tensor, all bool) []*tensor.Tensor {
 		known[x.ID()] = true
 	}
 	for _, x := range k.made {
-		if !known[x.ID()] && x.Engine() != nil {
+		if !known[x.ID()] && x.Engine() != nil && k.rec.Inside(x) == nil {
 			list = append(list, x)
 		}
 	}

@@ -60,8 +60,10 @@ func (e *ending) find(list []*tensor.Tensor) {
 
 // place finds the value of a tensor that is a place of a storage.
 func (e *ending) place(n int, x *tensor.Tensor, r *alias.Ref[*place], leaves map[*alias.Storage[*place]]int, t *CapturedTensor) *place {
-	r.Storage.Others(func(*alias.Storage[*place]) {
-		e.k.refuse("the layout of a tensor that the function made is not known")
+	r.Storage.Others(func(o *alias.Storage[*place]) {
+		if _, data := leaves[o]; data || e.shared[o] > 0 || o.Of.(*memory).Root() != nil {
+			e.k.refuse("a result or store may be memory that others have, as what Cond and While return may be what they are given; return a Clone of it")
+		}
 	})
 	leaf, ok := leaves[r.Storage]
 	if m := e.s.rec.PlaceOf(x); !ok && m != nil {
@@ -155,7 +157,7 @@ func (e *ending) graph(cone *cone) (kept map[int]int, results []int) {
 		}
 	}
 	for _, l := range o.Calls {
-		cone.lifts = append(cone.lifts, lift{Lifted: l.Lifted, call: l.Call})
+		cone.lifts = append(cone.lifts, lift{Lifted: l.Lifted, call: l.Call, in: cone.calls[l.Call].inner(l.Within)})
 	}
 	opened := map[int]int{}
 	for i, l := range o.Leaves {

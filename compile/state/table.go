@@ -39,6 +39,8 @@ type Table struct {
 	// Loops are those whose rounds do the same. Counted tells that code is told no size, but the number of rounds of these loops.
 	Loops   []Loop
 	Counted bool
+	// Regions tells that functions of Cond, While and Scan do the same in all rounds, and store nothing.
+	Regions bool
 	// Types are types that lead to those of Fields and Elems where no argument, result, global or map does.
 	Types []reflect.Type
 	// Hidden are the names in Fields and Elems that Types cannot lead to.

@@ -106,6 +106,8 @@ type Summary struct {
 	Tells    []Tell                // calls that are made again, in their order
 	Sizes    []Place               // looks at sizes of tensors
 	Counted  bool                  // code is told no size, but the number of rounds of Loops
+	Regions  bool                  // there are calls of Cond, While or Scan, and a record may have all of them
+	Flows    []Place               // what keeps records from having them
 	Loops    []Loop                // that roll
 	Unrolled []Place               // loops of tensors that do not, with the reason
 	Counts   []Number              // of which nothing but the rounds of Loops depends
@@ -147,7 +149,7 @@ func (s *Summary) sort() {
 	slices.SortFunc(s.Loops, func(a, b Loop) int {
 		return cmp.Or(strings.Compare(a.Package+"\x00"+a.File, b.Package+"\x00"+b.File), a.Line-b.Line)
 	})
-	for _, list := range []*[]Place{&s.Opaque, &s.Observes, &s.InPlace, &s.Sizes, &s.Unrolled} {
+	for _, list := range []*[]Place{&s.Opaque, &s.Observes, &s.InPlace, &s.Sizes, &s.Flows, &s.Unrolled} {
 		slices.SortFunc(*list, func(a, b Place) int {
 			return strings.Compare(a.Line+"\x00"+a.What+"\x00"+a.Why+"\x00"+a.text(), b.Line+"\x00"+b.What+"\x00"+b.Why+"\x00"+b.text())
 		})

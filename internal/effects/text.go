@@ -34,6 +34,7 @@ func (s *Summary) Explain(out io.Writer) error {
 		t.row(l.File+":"+strconv.Itoa(l.Line), "for", "")
 	}
 	t.places("loops that unroll", s.Unrolled)
+	t.places("functions that run as Go code", s.Flows)
 	t.places("writes tensors", s.InPlace)
 	t.title = "is made again"
 	for _, p := range s.Tells {

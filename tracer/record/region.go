@@ -207,6 +207,9 @@ func (in *Region[V, B]) body(what string, f func([]*tensor.Tensor) []*tensor.Ten
 		unseen()
 		r.enter(was)
 		in.to = array.Now() + 1
+		if r.Eager.Lasting && was == nil { // whose engine lets no code of a region write to what was there before
+			r.spans = nil
+		}
 	}()
 	r.regions.Run(func() { in.results = f(in.args) })
 	r.mixAll()
