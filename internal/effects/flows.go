@@ -18,8 +18,9 @@ type staged struct {
 	what string // it is
 	line string
 	fns  []*ssa.Function
-	any  []*types.Signature // of functions that are not made where they are given
-	none bool               // nothing is known of them
+	any  []ssa.Value // functions that are not made where they are given
+	none bool        // nothing is known of them
+	loop bool
 }
 
 const flowing = "Cond While WhileAtMost Scan"
@@ -30,30 +31,14 @@ func isFlow(fn *ssa.Function) bool {
 
 // flow enters a call of control flow; i is nil where the function is made to a value.
 func (f *facts) flow(fn *ssa.Function, i ssa.CallInstruction, pos token.Pos) {
-	l := &staged{what: shortName(fn), line: f.line(pos), none: i == nil}
+	l := &staged{what: shortName(fn), line: f.line(pos), none: i == nil, loop: fn.Name() != "Cond"}
 	f.flows = append(f.flows, l)
 	if i == nil {
 		return
 	}
 	for _, v := range i.Common().Args {
-		sig, ok := v.Type().Underlying().(*types.Signature)
-		if !ok {
-			continue
-		}
-		for {
-			c, ok := v.(*ssa.ChangeType)
-			if !ok {
-				break
-			}
-			v = c.X
-		}
-		switch v := v.(type) {
-		case *ssa.MakeClosure:
-			l.fns = append(l.fns, v.Fn.(*ssa.Function))
-		case *ssa.Function:
-			l.fns = append(l.fns, v)
-		default:
-			l.any = append(l.any, sig)
+		if _, ok := v.Type().Underlying().(*types.Signature); ok {
+			l.any = append(l.any, v)
 		}
 	}
 }
@@ -63,10 +48,14 @@ func (w *walk) flows() (may bool, why []Place) {
 	list := w.all.flows
 	roots := map[*ssa.Function]bool{} // whose captured variables were there before
 	for _, l := range list {
-		for _, sig := range l.any {
-			found := w.alike(func(fn *ssa.Function) bool {
-				return types.Identical(withoutReceiver(fn.Signature), withoutReceiver(sig))
-			})
+		for _, v := range l.any {
+			found, ok := w.functions(v, map[ssa.Value]bool{})
+			if !ok {
+				sig := v.Type().Underlying().(*types.Signature)
+				found = w.alike(func(fn *ssa.Function) bool {
+					return types.Identical(withoutReceiver(fn.Signature), withoutReceiver(sig))
+				})
+			}
 			l.none = l.none || len(found) == 0
 			l.fns = append(l.fns, found...)
 		}
@@ -79,7 +68,7 @@ func (w *walk) flows() (may bool, why []Place) {
 			why = append(why, Place{Line: l.line, What: "a call of " + l.what, Why: "the functions that it is given are not known"})
 			continue
 		}
-		s := &still{w: w, roots: roots, in: map[*ssa.Function]bool{}}
+		s := &still{w: w, loop: l.loop, roots: roots, in: map[*ssa.Function]bool{}}
 		for _, fn := range l.fns {
 			s.add(fn)
 		}
@@ -96,6 +85,62 @@ func (w *walk) flows() (may bool, why []Place) {
 	return len(list) > 0 && len(why) == 0, why
 }
 
+// functions lists the functions that a value may be; ok is false where other code may have made it.
+func (w *walk) functions(v ssa.Value, seen map[ssa.Value]bool) (list []*ssa.Function, ok bool) {
+	if seen[v] {
+		return nil, true
+	}
+	seen[v] = true
+	switch v := v.(type) {
+	case *ssa.ChangeType:
+		return w.functions(v.X, seen)
+	case *ssa.MakeClosure:
+		return []*ssa.Function{v.Fn.(*ssa.Function)}, true
+	case *ssa.Function:
+		return []*ssa.Function{v}, true
+	case *ssa.Phi:
+		for _, e := range v.Edges {
+			more, ok := w.functions(e, seen)
+			if !ok {
+				return nil, false
+			}
+			list = append(list, more...)
+		}
+		return list, true
+	case *ssa.Parameter:
+		return w.arguments(v, seen)
+	}
+	return nil, false
+}
+
+// arguments lists the functions that a parameter may be, by the calls of its function.
+func (w *walk) arguments(v *ssa.Parameter, seen map[ssa.Value]bool) (list []*ssa.Function, ok bool) {
+	fn := v.Parent()
+	if fn == w.root || w.anyhow[fn] || fn.Parent() != nil {
+		return nil, false
+	}
+	at := slices.Index(fn.Params, v)
+	for from := range w.seen {
+		for _, b := range from.Blocks {
+			for _, i := range b.Instrs {
+				if valued(i, fn) {
+					return nil, false
+				}
+				c, call := i.(ssa.CallInstruction)
+				if !call || c.Common().StaticCallee() != fn {
+					continue
+				}
+				more, ok := w.functions(c.Common().Args[at], seen)
+				if !ok {
+					return nil, false
+				}
+				list = append(list, more...)
+			}
+		}
+	}
+	return list, true
+}
+
 // alike lists the functions of the walk of which is says so.
 func (w *walk) alike(is func(*ssa.Function) bool) (list []*ssa.Function) {
 	for fn := range w.seen {
@@ -110,6 +155,7 @@ func (w *walk) alike(is func(*ssa.Function) bool) (list []*ssa.Function) {
 // still finds what functions, and all that they may call, store outside of themselves.
 type still struct {
 	w     *walk
+	loop  bool
 	roots map[*ssa.Function]bool
 	in    map[*ssa.Function]bool
 	queue []*ssa.Function
@@ -172,7 +218,7 @@ func (s *still) moves(i ssa.Instruction) (what, why string) {
 			return "a store in a map", runsOnce
 		}
 	case *ssa.BinOp:
-		if !isNil(i.X) && !isNil(i.Y) && (isTensor(i.X.Type()) || types.IsInterface(i.X.Type())) {
+		if s.loop && !isNil(i.X) && !isNil(i.Y) && (isTensor(i.X.Type()) || types.IsInterface(i.X.Type())) {
 			return "a comparison of " + TypeName(i.X.Type()), "rounds may be given other tensors than the first"
 		}
 	case ssa.CallInstruction:
@@ -220,18 +266,96 @@ func (s *still) own(v ssa.Value, seen map[ssa.Value]bool) bool {
 	case *ssa.ChangeType:
 		return s.own(v.X, seen)
 	case *ssa.Call:
-		b, ok := v.Call.Value.(*ssa.Builtin)
-		return ok && b.Name() == "append" && s.own(v.Call.Args[0], seen)
+		return s.returned(v, 0, seen)
+	case *ssa.Extract:
+		c, ok := v.Tuple.(*ssa.Call)
+		return ok && s.returned(c, v.Index, seen)
+	case *ssa.UnOp:
+		return v.Op == token.MUL && s.holds(v.X, with(seen, v))
 	case *ssa.FreeVar:
 		return s.captured(v, seen)
 	case *ssa.Phi:
-		more := map[ssa.Value]bool{v: true}
-		for k := range seen {
-			more[k] = true
-		}
+		more := with(seen, v)
 		return !slices.ContainsFunc(v.Edges, func(e ssa.Value) bool { return !s.own(e, more) })
 	}
 	return false
+}
+
+func with(seen map[ssa.Value]bool, v ssa.Value) map[ssa.Value]bool {
+	more := map[ssa.Value]bool{v: true}
+	for k := range seen {
+		more[k] = true
+	}
+	return more
+}
+
+// returned reports whether memory that a call returns was made by it, or by the functions before.
+func (s *still) returned(c *ssa.Call, at int, seen map[ssa.Value]bool) bool {
+	if b, ok := c.Call.Value.(*ssa.Builtin); ok {
+		return b.Name() == "append" && s.own(c.Call.Args[0], seen)
+	}
+	fn := c.Call.StaticCallee()
+	switch {
+	case fn == nil:
+		return false
+	case len(fn.Blocks) == 0: // lists of operators are new ones
+		return pathOf(fn) == tensorPath && !isFlow(fn) && treatment(fn) == operates
+	}
+	more := with(seen, c)
+	for _, b := range fn.Blocks {
+		r, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
+		if ok && !s.w.p.of(fn).skip[b] && !s.own(r.Results[at], more) {
+			return false
+		}
+	}
+	return true
+}
+
+// holds reports whether all that is stored at an address, or in the list that it lies in, is memory that was made by the functions: the
+// list goes nowhere else.
+func (s *still) holds(addr ssa.Value, seen map[ssa.Value]bool) bool {
+	base := addr
+	if at, ok := addr.(*ssa.IndexAddr); ok {
+		base = at.X
+	}
+	var places []ssa.Value
+	switch base.(type) {
+	case *ssa.MakeSlice:
+		for _, r := range *base.Referrers() {
+			switch r := r.(type) {
+			case *ssa.IndexAddr:
+				places = append(places, r)
+			case *ssa.DebugRef:
+			case *ssa.Call:
+				if b, ok := r.Call.Value.(*ssa.Builtin); !ok || b.Name() != "len" {
+					return false
+				}
+			default:
+				return false
+			}
+		}
+	case *ssa.Alloc:
+		if base != addr {
+			return false
+		}
+		places = append(places, base)
+	default:
+		return false
+	}
+	for _, p := range places {
+		for _, r := range *p.Referrers() {
+			switch r := r.(type) {
+			case *ssa.Store:
+				if r.Addr != p || !s.own(r.Val, seen) {
+					return false
+				}
+			case *ssa.UnOp, *ssa.DebugRef:
+			default:
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // captured reports whether a captured variable is one of the functions themselves.

@@ -336,7 +336,9 @@ func (l *loop[V, B]) results(n V) []*tensor.Tensor {
 			continue
 		}
 		last[i] = r.member(n, i)
-		r.mayBe(last[i], l.in[i], inner.block)
+		if !l.runs() {
+			r.mayBe(last[i], l.in[i], inner.block)
+		}
 		r.mayBe(last[i], inner.results[i], inner.block)
 		for k, x := range inner.args {
 			if p, q := r.ref(inner.results[i]), r.ref(x); p != nil && q != nil && p.Storage == q.Storage {
@@ -346,6 +348,19 @@ func (l *loop[V, B]) results(n V) []*tensor.Tensor {
 	}
 	r.mayShare(inner, last)
 	return last
+}
+
+// runs reports whether there is a round for certain.
+func (l *loop[V, B]) runs() bool {
+	if l.seqs == 0 {
+		return false
+	}
+	t := l.r.TypeOf(l.in[l.carry])
+	if !t.Ranked() || t.Rank() == 0 {
+		return false
+	}
+	n, known := t.Dim(0).Int()
+	return known && n > 0
 }
 
 // update writes what the loop did in place to an operand.
