@@ -323,6 +323,11 @@ func (k *capture) memory(x *tensor.Tensor) *array.Array {
 	return nil
 }
 
+// isData reports whether a storage is that of a data tensor.
+func (k *capture) isData(s *alias.Storage[*place]) bool {
+	return k != nil && slices.ContainsFunc(k.leaves, func(l *alias.Ref[*place]) bool { return l.Storage == s })
+}
+
 // has reports whether a place is what a data tensor was before the code.
 func (k *capture) has(p *place) bool {
 	if k == nil {

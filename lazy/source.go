@@ -111,6 +111,12 @@ func (s source) MayWrite(of *alias.Storage[*place], what string, pos diag.Pos) b
 	if of.Of.(*memory).Home() != s.flows.block {
 		s.flows.outside(what + " writes to a tensor that the function has not made")
 	}
+	of.Others(func(o *alias.Storage[*place]) {
+		if of.Of.(*memory).Root() == nil && (o.Of.(*memory).Root() != nil || s.capture.isData(o)) {
+			panic((&diag.Error{Code: Stale, Op: what, Msg: "the tensor may be memory that was there before, as what Cond and While return may be what they are given",
+				Hint: "write to a Clone of it"}).At(pos))
+		}
+	})
 	if of.Of.(*memory).Root() != nil && array.Repeats(of.Header) {
 		panic((&diag.Error{Code: alias.NoInverse, Op: what, Msg: "the tensor shows one element of its memory several times", Hint: "write to a Clone of it"}).At(pos))
 	}

@@ -150,6 +150,7 @@ var testees = []testee{
 	one("Compares", Compares, CompileCompares, never),
 	one("KeepsList", KeepsList, CompileKeepsList, never),
 	one("Unknown", Unknown, CompileUnknown, never),
+	one("WritesResult", WritesResult, CompileWritesResult, never),
 }
 
 // judge calls a program as it is, compiled, and in a lazy session, each on its own model.
@@ -187,11 +188,17 @@ func caught(f func() []*tt) (o outcome) {
 func (j *judge) call(x, y *tt, what string) {
 	j.t.Helper()
 	before := far.Calls
-	want := caught(func() []*tt { return j.p.plain(j.m, x, y) })
+	mine, theirs := x.Clone(), x.Clone()
+	if j.p.name == "WritesResult" {
+		defer func() { require.True(j.t, array.Equal(mine.Array(), x.Array()), "%s: %s: the argument", j.p.name, what) }()
+		defer func() { require.True(j.t, array.Equal(mine.Array(), theirs.Clone().Array()), "%s: %s: the argument", j.p.name, what) }()
+	}
+	want := caught(func() []*tt { return j.p.plain(j.m, mine, y) })
 	calls := far.Calls - before
 	got := caught(func() []*tt { return j.f(j.comp, x, y) })
 	require.Equal(j.t, 2*calls, far.Calls-before, "%s: %s: calls of a function that stores", j.p.name, what)
-	lazily := caught(func() []*tt { return j.p.plain(j.l, j.s.In(x), j.s.In(y)) })
+	theirs = j.s.In(theirs)
+	lazily := caught(func() []*tt { return j.p.plain(j.l, theirs, j.s.In(y)) })
 	j.same("compiled", want, got, j.comp, what)
 	j.same("lazy", want, lazily, j.l, what)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go Chooses Methods Fields Globals Repeats Bounded Cells Outputs Nested LoopInBranch BranchInLoop Policy Greedy Attends Far FarLoop Pending InPlaceOwn InPlaceLoop Views Layers Numbers NumbersDeep Sized Rolled Copies Drops Stores CountsLocal CountsFar Looks LooksInLoop Panics WritesState Trains ReturnsArgument LastArgument Compares Dims KeepsList Unknown
+//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go Chooses Methods Fields Globals Repeats Bounded Cells Outputs Nested LoopInBranch BranchInLoop Policy Greedy Attends Far FarLoop Pending InPlaceOwn InPlaceLoop Views Layers Numbers NumbersDeep Sized Rolled Copies Drops Stores CountsLocal CountsFar Looks LooksInLoop Panics WritesState Trains ReturnsArgument LastArgument Compares Dims KeepsList Unknown WritesResult
 
 type (
 	tt = tensor.Tensor
@@ -350,4 +350,11 @@ func KeepsList(m *Model, x, y *tt) *tt {
 // Unknown calls a function of a field.
 func Unknown(m *Model, x, y *tt) *tt {
 	return tensor.Cond(positive(x), m.Act, m.shrink, x.Add(y))[0].Neg()
+}
+
+// WritesResult writes to what may be its argument.
+func WritesResult(m *Model, x, y *tt) *tt {
+	h := tensor.Cond(positive(x), m.shrink, same, x)[0]
+	h.AddScalarInPlace(1)
+	return h.Neg()
 }
