@@ -309,6 +309,11 @@ func flowType(o *op.Op, attrs any, in []shape.Type, blocks []*block, typ func(*p
 	return shape.TupleType(list...), ""
 }
 
+// branches reports whether a cone has control flow.
+func (k *cone) branches() bool {
+	return slices.ContainsFunc(k.calls, func(p *place) bool { return p.bodies() != nil })
+}
+
 // within yields the calls in the functions of a call, those of functions within them, too, in the order in which keys have them.
 func (p *place) within(yield func(q *place) bool) bool {
 	for _, b := range p.bodies() {

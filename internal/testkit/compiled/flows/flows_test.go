@@ -3,8 +3,10 @@ package flows
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
@@ -356,5 +358,36 @@ func TestSizesOfFlows(t *testing.T) {
 		} else {
 			require.LessOrEqual(t, s.Records, 5, "%s: %s", p.name, s)
 		}
+	}
+}
+
+// Goroutines call one compiled function, each on a model of its own and all on one that they share.
+func TestFlows_together(t *testing.T) {
+	for i := range testees {
+		p := &testees[i]
+		if p.kind == never || p.kind == paired || p.name == "Drops" { // these store, or draw from one generator
+			continue
+		}
+		t.Run(p.name, func(t *testing.T) {
+			f, _ := p.made()
+			shared := newModel()
+			var group sync.WaitGroup
+			for g := range 8 {
+				group.Go(func() {
+					own := newModel()
+					r := rand.New(rand.NewPCG(uint64(g), 4))
+					for n := range 8 {
+						x, y := p.args(r, 4, 2)
+						for _, m := range []*Model{own, shared} {
+							want, got := p.plain(newModel(), x.Clone(), y.Clone()), f(m, x, y)
+							for i := range want {
+								assert.True(t, array.Equal(want[i].Array(), got[i].Array()), "goroutine %d, call %d", g, n)
+							}
+						}
+					}
+				})
+			}
+			group.Wait()
+		})
 	}
 }
