@@ -274,6 +274,8 @@ func (s *still) own(v ssa.Value, seen map[ssa.Value]bool) bool {
 		return v.Op == token.MUL && s.holds(v.X, with(seen, v))
 	case *ssa.FreeVar:
 		return s.captured(v, seen)
+	case *ssa.Parameter: // the frame of a compiled function
+		return s.w.p.world.compiled.frames(v.Parent())
 	case *ssa.Phi:
 		more := with(seen, v)
 		return !slices.ContainsFunc(v.Edges, func(e ssa.Value) bool { return !s.own(e, more) })

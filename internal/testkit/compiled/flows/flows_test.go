@@ -46,7 +46,8 @@ func newModel() *Model {
 	m.Net = nn.NewSequential(nn.NewLinear(width, 5), nn.NewReLU(), nn.NewLinear(5, width))
 	m.Norm = nn.NewBatchNorm2d(1)
 	m.Norm.Training = false
-	m.Drop = nn.NewDropout(0.5)
+	m.Drop = nn.NewDropout(0.5, nn.DropoutSeed(3))
+	m.Drop.Training = true
 	m.Act = func(in ts) ts { return ts{in[0].Neg()} }
 	return m
 }
@@ -152,6 +153,11 @@ var testees = []testee{
 	one("Compares", Compares, CompileCompares, never),
 	one("KeepsList", KeepsList, CompileKeepsList, never),
 	one("Unknown", Unknown, CompileUnknown, never),
+	one("Inner", Inner, CompileInner, flat),
+	one("KeepsOperand", KeepsOperand, CompileKeepsOperand, never),
+	one("ReturnsWeight", ReturnsWeight, CompileReturnsWeight, never),
+	one("DropsInside", DropsInside, CompileDropsInside, never),
+	one("EagerCounter", EagerCounter, CompileEagerCounter, flat),
 	one("WritesResult", WritesResult, CompileWritesResult, never),
 }
 
@@ -192,8 +198,12 @@ func (j *judge) call(x, y *tt, what string) {
 	before := far.Calls
 	mine, theirs := x.Clone(), x.Clone()
 	if j.p.name == "WritesResult" {
-		defer func() { require.True(j.t, array.Equal(mine.Array(), x.Array()), "%s: %s: the argument", j.p.name, what) }()
-		defer func() { require.True(j.t, array.Equal(mine.Array(), theirs.Clone().Array()), "%s: %s: the argument", j.p.name, what) }()
+		defer func() {
+			require.True(j.t, array.Equal(mine.Array(), x.Array()), "%s: %s: the argument", j.p.name, what)
+		}()
+		defer func() {
+			require.True(j.t, array.Equal(mine.Array(), theirs.Clone().Array()), "%s: %s: the argument", j.p.name, what)
+		}()
 	}
 	want := caught(func() []*tt { return j.p.plain(j.m, mine, y) })
 	calls := far.Calls - before

@@ -6,7 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go Chooses Methods Fields Globals Repeats Bounded Cells Outputs Nested LoopInBranch BranchInLoop Policy Greedy Attends Far FarLoop Pending InPlaceOwn InPlaceLoop Views Layers Numbers NumbersDeep Sized Rolled Copies Drops Stores CountsLocal CountsFar Looks LooksInLoop Panics WritesState Trains ReturnsArgument LastArgument Compares Dims KeepsList Unknown WritesResult
+//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go Chooses Methods Fields Globals Repeats Bounded Cells Outputs Nested LoopInBranch BranchInLoop Policy Greedy Attends Far FarLoop Pending InPlaceOwn InPlaceLoop Views Layers Numbers NumbersDeep Sized Rolled Copies Drops Stores CountsLocal CountsFar Looks LooksInLoop Panics WritesState Trains ReturnsArgument LastArgument Compares Dims KeepsList Unknown WritesResult Inner KeepsOperand ReturnsWeight DropsInside EagerCounter
 
 type (
 	tt = tensor.Tensor
@@ -357,4 +357,34 @@ func WritesResult(m *Model, x, y *tt) *tt {
 	h := tensor.Cond(positive(x), m.shrink, same, x)[0]
 	h.AddScalarInPlace(1)
 	return h.Neg()
+}
+
+var chooses = CompileChooses()
+
+// Inner calls a compiled function in a branch.
+func Inner(m *Model, x, y *tt) *tt {
+	return tensor.Cond(positive(y), func(in ts) ts { return ts{chooses.Call(m, in[0], y)} }, m.shrink, x.Add(y))[0].Neg()
+}
+
+// KeepsOperand keeps what a branch may return.
+func KeepsOperand(m *Model, x, y *tt) *tt {
+	m.Past = x.Add(y)
+	return tensor.Cond(positive(x), same, m.shrink, m.Past)[0]
+}
+
+// ReturnsWeight may return a tensor of the model.
+func ReturnsWeight(m *Model, x, y *tt) *tt {
+	return tensor.Cond(positive(x), func(ts) ts { return ts{m.W} }, func(ts) ts { return ts{m.U.Neg()} })[0]
+}
+
+// DropsInside draws random numbers in a branch.
+func DropsInside(m *Model, x, y *tt) *tt {
+	return tensor.Cond(positive(x), func(in ts) ts { return ts{m.Drop.Forward(in[0])} }, m.shrink, x.Add(y))[0].Neg()
+}
+
+// EagerCounter counts in a tensor that depends on no argument: the rounds are known.
+func EagerCounter(m *Model, x, y *tt) *tt {
+	out := tensor.While(func(in ts) *tt { return in[0].LtScalar(m.Steps) }, func(in ts) ts { return ts{in[0].AddScalar(1), in[1].Mul(x).Add(y)} },
+		tensor.Scalar(int64(0)), tensor.Zeros(1, 1).Expand(2, 3).Clone())
+	return out[1].Neg()
 }
