@@ -147,3 +147,25 @@ func flushes(s *lazy.Session) (n int) {
 	}
 	return n
 }
+
+// Calls that differ in their functions alone are different graphs.
+func TestRegions_keys(t *testing.T) {
+	s := open(t, lazy.Options{Regions: true, Synchronous: true})
+	bodies := []func(in ts) ts{twice, opposite, func(in ts) ts { return ts{in[0].MulScalar(3)} }, func(in ts) ts { return in[:1] },
+		func(in ts) ts { return ts{in[1]} }, func(in ts) ts { return ts{in[0].Slice(0, 0, 2).Add(in[1].Slice(0, 1, 3)).Sum().Add(in[0])} },
+		func(in ts) ts { return ts{in[0].Slice(0, 1, 3).Add(in[1].Slice(0, 1, 3)).Sum().Add(in[0])} },
+		func(in ts) ts { return ts{in[0].Chunk(2, 0)[0].Sum().Add(in[0])} }, func(in ts) ts { return ts{in[0].Chunk(2, 0)[1].Sum().Add(in[0])} }}
+	for range 4 {
+		for i, body := range bodies {
+			for k, other := range bodies {
+				run := func(x, y *tensor.Tensor) *tensor.Tensor {
+					return tensor.Cond(x.Sum().GtScalar(0), body, other, x, y)[0].Exp()
+				}
+				x, y := vec(1, 2, -0.5, 1), vec(2, -3, 1, 5)
+				require.True(t, array.Equal(run(x, y).Array(), run(s.In(x), s.In(y)).Array()), "%d and %d", i, k)
+				require.True(t, array.Equal(run(x.Neg(), y).Array(), run(s.In(x.Neg()), s.In(y)).Array()), "%d and %d", i, k)
+			}
+		}
+	}
+	require.Equal(t, len(bodies)*len(bodies)-1, s.Stats().Graphs) // where both branches return the same operand there is no call, for one as for the other
+}

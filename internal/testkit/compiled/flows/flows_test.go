@@ -1,8 +1,12 @@
 package flows
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -399,5 +403,32 @@ func TestFlows_together(t *testing.T) {
 			}
 			group.Wait()
 		})
+	}
+}
+
+// Explain names the line of a function that keeps its call from being recorded.
+func TestFlows_explained(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []struct {
+		f interface {
+			Call(m *Model, x, y *tt) *tt
+			Explain(w io.Writer) error
+		}
+		line, why string
+	}{
+		{CompileLooks(), "return ts{in[0].MulScalar(in[0].Max().Item())}", "it reads the data of a tensor"},
+		{CompileWritesState(), "m.Past.AddInPlace(in[0].Sum())", "writes to a tensor that the function has not made"},
+		{CompileLastArgument(), "", "return a Clone of it"},
+	} {
+		c.f.Call(newModel(), filled(r, 2, width).AbsInPlace(), filled(r, 2, width))
+		var b bytes.Buffer
+		require.NoError(t, c.f.Explain(&b))
+		require.Contains(t, b.String(), c.why)
+		code, err := os.ReadFile("programs.go")
+		require.NoError(t, err)
+		before, _, _ := strings.Cut(string(code), c.line)
+		if c.line != "" {
+			require.Contains(t, b.String(), fmt.Sprint("programs.go:", strings.Count(before, "\n")+1))
+		}
 	}
 }
