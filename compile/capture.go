@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -134,6 +135,9 @@ func (c *core) ended(b *bucket, k *call, image *state.Image, panicked any, err e
 		c.unrecorded(b, k, image, panicked)
 	case err != nil:
 		c.fails(k, image, err)
+		if e := (*diag.Error)(nil); errors.As(err, &e) && e.Code == lazy.Stale { // the next call fails, too
+			c.refuse(b, &state.Refusal{Why: e.Msg, Line: e.Pos.String()})
+		}
 	}
 	return panicked != nil || err != nil
 }

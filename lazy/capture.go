@@ -323,6 +323,11 @@ func (k *capture) memory(x *tensor.Tensor) *array.Array {
 	return nil
 }
 
+// younger reports whether the memory of an eager tensor was made by the code of the capture.
+func (k *capture) younger(m *memory) bool {
+	return k != nil && m.Array().Storage().Born() > k.start
+}
+
 // isData reports whether a storage is that of a data tensor.
 func (k *capture) isData(s *alias.Storage[*place]) bool {
 	return k != nil && slices.ContainsFunc(k.leaves, func(l *alias.Ref[*place]) bool { return l.Storage == s })

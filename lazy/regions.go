@@ -13,6 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
 	"github.com/gofx-dev/gofx/tracer/record"
 )
 
@@ -253,6 +254,18 @@ func (s regions) Node(o *op.Op, attrs any, blocks []*block, args []*place) *plac
 	p := s.add(s.typed(o, attrs, args, t), args)
 	p.own().bodies = blocks
 	return p
+}
+
+// Returns implements record.Regions. Memory that was there before has to be the result itself, since the program may write to either.
+func (s regions) Returns(st *alias.Storage[*place]) {
+	check := func(o *alias.Storage[*place]) {
+		if m := o.Of.(*memory); m.Root() != nil && !s.capture.younger(m) || s.capture.isData(o) {
+			s.capture.refuse("a function of Cond, While or Scan is not recorded: a result may be memory that was there before the call; give it a Clone of that")
+			panic(abandoned{})
+		}
+	}
+	check(st)
+	st.Others(check)
 }
 
 // Within implements record.Regions.

@@ -328,6 +328,9 @@ func (l *loop[V, B]) results(n V) []*tensor.Tensor {
 	r, inner := l.r, l.body
 	last := make([]*tensor.Tensor, l.carry)
 	for i := range last {
+		l.returned(i)
+	}
+	for i := range last {
 		if inner.results[i] == inner.args[i] {
 			last[i] = l.in[i]
 			if r.ref(inner.args[i]).Storage.Version > 0 {
@@ -348,6 +351,23 @@ func (l *loop[V, B]) results(n V) []*tensor.Tensor {
 	}
 	r.mayShare(inner, last)
 	return last
+}
+
+// returned tells the engine what a result may be.
+func (l *loop[V, B]) returned(i int) {
+	r, inner := l.r, l.body
+	if inner.results[i] == inner.args[i] {
+		return
+	}
+	if !l.runs() {
+		r.returned(l.in[i], inner.block)
+	}
+	r.returned(inner.results[i], inner.block)
+	for k, x := range inner.args {
+		if p, q := r.ref(inner.results[i]), r.ref(x); p != nil && q != nil && p.Storage == q.Storage {
+			r.returned(l.in[k], inner.block)
+		}
+	}
 }
 
 // runs reports whether there is a round for certain.

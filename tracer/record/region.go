@@ -346,6 +346,13 @@ func (r *Recorder[V, B]) mayBe(out, x *tensor.Tensor, inside B) {
 	}
 }
 
+// returned tells the engine of the memory of x, if x comes from outside of the block and a result may be it.
+func (r *Recorder[V, B]) returned(x *tensor.Tensor, inside B) {
+	if p := r.ref(x); p != nil && memoryOf[V, B](p.Storage).home != inside {
+		r.regions.Returns(p.Storage)
+	}
+}
+
 // after returns the value of a storage at the end of the region.
 func (in *Region[V, B]) after(s *alias.Storage[V]) (v V) {
 	if c := in.changed[s]; c != nil {

@@ -207,7 +207,7 @@ func InPlaceLoop(m *Model, x, y *tt) *tt {
 // Views shows parts of arguments in a branch.
 func Views(m *Model, x, y *tt) *tt {
 	v := x.T()
-	return tensor.Cond(positive(x), func(in ts) ts { return ts{in[0].T().Add(v).Slice(0, 0, 2).T()} }, func(in ts) ts { return ts{v.T().Slice(-1, 0, 2)} }, x.Add(y))[0].Add(m.B.Slice(0, 0, 2))
+	return tensor.Cond(positive(x), func(in ts) ts { return ts{in[0].T().Add(v).Slice(0, 0, 2).T()} }, func(in ts) ts { return ts{v.T().Slice(-1, 0, 2).Clone()} }, x.Add(y))[0].Add(m.B.Slice(0, 0, 2))
 }
 
 // Layers runs modules in a branch.
@@ -248,8 +248,8 @@ func Rolled(m *Model, x, y *tt) *tt {
 	return tensor.Cond(positive(h), m.grow, m.shrink, h)[0].Neg()
 }
 
-// Copies has a loop whose result may be an argument, and returns a copy.
-func Copies(m *Model, x, y *tt) *tt { return tensor.While(m.less, m.wider, x)[0].Clone() }
+// Copies has a loop over a copy of an argument.
+func Copies(m *Model, x, y *tt) *tt { return tensor.While(m.less, m.wider, x.Clone())[0] }
 
 // Drops draws random numbers outside of a branch on what they gave.
 func Drops(m *Model, x, y *tt) *tt {
