@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -39,7 +40,7 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	followed := follows(near, image)
 	fitting := b.fitting(c, k, image, fits)
 	var numbers *opened
-	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed, Mark: c.marks()})
+	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed, Mark: c.marks(), Regions: c.regions})
 	defer s.Close()
 	var replay *state.Replay
 	got, panicked, err := c.capture(k, image, followed, c.ints(followed), s, func() (list []*tensor.Tensor, all bool) {
@@ -141,6 +142,9 @@ func (c *core) ended(b *bucket, k *call, image *state.Image, panicked any, err e
 		c.unrecorded(b, k, image, panicked)
 	case err != nil:
 		c.fails(k, image, err)
+		if e := (*diag.Error)(nil); errors.As(err, &e) && e.Code == lazy.Stale { // the next call fails, too
+			c.refuse(b, &state.Refusal{Why: e.Msg, Line: e.Pos.String()})
+		}
 	}
 	return panicked != nil || err != nil
 }

@@ -31,6 +31,7 @@ type core struct {
 	inPlace    bool
 	anySize    bool
 	onlyCounts bool
+	regions    bool // Regions of the table, where a call that comes upon what no record has can be run again
 	loops      []state.Loop
 	sizes      []state.Place  // lines that look at sizes
 	asks       *state.Ints    // sizes that code is told as ints
@@ -73,7 +74,8 @@ type moment struct {
 }
 
 func newCore(t state.Table, in, out reflect.Type, o options) *core {
-	c := &core{name: t.Func, opts: o, schema: state.NewSchema(&t, in, out), receiver: t.Receiver, inPlace: len(t.InPlace) > 0, anySize: t.AnySize, onlyCounts: t.Counted, loops: t.Loops, sizes: t.Sizes, asks: &t.Ints, buckets: map[uintptr]*bucket{}}
+	c := &core{name: t.Func, opts: o, schema: state.NewSchema(&t, in, out), receiver: t.Receiver, inPlace: len(t.InPlace) > 0, anySize: t.AnySize, onlyCounts: t.Counted,
+		regions: t.Regions && len(t.Tells) == 0, loops: t.Loops, sizes: t.Sizes, asks: &t.Ints, buckets: map[uintptr]*bucket{}}
 	c.opaque = t.Opaque
 	for _, p := range t.Opaque {
 		if !p.Lazy {

@@ -36,7 +36,8 @@ type slot struct {
 
 // openCall is a call with such numbers.
 type openCall struct {
-	number int // of the call
+	number int   // of the call
+	within []int // see lazy.OpenCall
 	call   *lazy.CapturedCall
 	lifted op.Lifted
 	slots  []slot
@@ -123,6 +124,8 @@ type comparison struct {
 	*opened
 	was  []state.Scalar // of the words, in the older record
 	fail bool
+	top  int   // the number of the call that is compared, outside of functions
+	path []int // from there to the call, see lazy.OpenCall
 }
 
 func compared(old *record, words []state.Word, shapes []state.Sized, open map[string]bool, got *lazy.Captured) *opened {
@@ -146,13 +149,36 @@ func compared(old *record, words []state.Word, shapes []state.Sized, open map[st
 	for i := range got.Leaves {
 		c.leaf(i, &old.got.Leaves[i], &got.Leaves[i])
 	}
-	for i := range got.Calls {
-		c.call(i, &old.got.Calls[i], &got.Calls[i])
-	}
+	c.all(old.got.Calls, got.Calls)
 	if c.fail {
 		return nil
 	}
 	return c.opened
+}
+
+// all compares the calls of two captures, of which there are as many.
+func (c *comparison) all(old, now []lazy.CapturedCall) {
+	for i := range now {
+		c.top = i
+		c.call(&old[i], &now[i])
+	}
+}
+
+// bodies compares the functions of two calls.
+func (c *comparison) bodies(old, now *lazy.CapturedCall) {
+	for i := range now.Bodies {
+		a, b := &old.Bodies[i], &now.Bodies[i]
+		if len(a.Params) != len(b.Params) || len(a.Calls) != len(b.Calls) || !slices.Equal(a.Results, b.Results) {
+			c.fail = true
+			return
+		}
+		path := c.path
+		for j := range b.Calls {
+			c.path = append(slices.Clip(path), i, j)
+			c.call(&a.Calls[j], &b.Calls[j])
+		}
+		c.path = path
+	}
 }
 
 // apart reports whether all that operators are given of a word differs between two numbers of it: a call that is
@@ -191,8 +217,8 @@ func (c *comparison) leaf(i int, old, now *lazy.CapturedLeaf) {
 }
 
 // call compares two calls. Numbers of attributes that differ are slots.
-func (c *comparison) call(i int, old, now *lazy.CapturedCall) {
-	if old.Op != now.Op || old.Index != now.Index || !slices.Equal(old.Args, now.Args) ||
+func (c *comparison) call(old, now *lazy.CapturedCall) {
+	if old.Op != now.Op || old.Index != now.Index || !slices.Equal(old.Args, now.Args) || len(old.Bodies) != len(now.Bodies) ||
 		!c.sizes.open() && (!old.Type.Same(now.Type) || !slices.EqualFunc(old.In, now.In, shape.Type.Same)) {
 		c.fail = true
 		return
@@ -200,6 +226,7 @@ func (c *comparison) call(i int, old, now *lazy.CapturedCall) {
 	if now.Op == nil {
 		return
 	}
+	c.bodies(old, now)
 	if now.Sizes != nil {
 		attrs, ok := now.Resized(c.sizes.was)
 		c.fail = c.fail || !ok || !now.Op.Codec().Equal(old.Attrs, attrs)
@@ -208,7 +235,7 @@ func (c *comparison) call(i int, old, now *lazy.CapturedCall) {
 	if now.Op.Codec().Equal(old.Attrs, now.Attrs) {
 		return
 	}
-	o := openCall{number: i, call: now}
+	o := openCall{number: c.top, within: c.path, call: now}
 	a, b := now.Op.Codec().Numbers(old.Attrs), now.Op.Codec().Numbers(now.Attrs)
 	if len(a) != len(b) {
 		c.fail = true
@@ -301,7 +328,7 @@ func (o *opened) opening() (l lazy.Opening) {
 		l.Leaves = append(l.Leaves, s.at)
 	}
 	for _, c := range o.calls {
-		l.Calls = append(l.Calls, lazy.OpenCall{Call: c.number, Lifted: c.lifted})
+		l.Calls = append(l.Calls, lazy.OpenCall{Call: c.number, Within: c.within, Lifted: c.lifted})
 	}
 	return l
 }
@@ -378,25 +405,42 @@ func (r *record) fits(again *record) bool {
 	for _, s := range r.open.leaves {
 		leaves[s.at].Array = elementOf(s.expr.Eval(list[s.word]))
 	}
-	calls := slices.Clone(r.got.Calls)
-	for i := range calls {
-		var ok bool
-		if calls[i].Attrs, ok = calls[i].Resized(sizes); !ok {
-			return false
-		}
+	calls, ok := resized(r.got.Calls, sizes)
+	if !ok {
+		return false
 	}
 	for i := range r.open.calls {
 		c := &r.open.calls[i]
-		calls[c.number].Attrs, _ = c.attrs(list)
+		at := &calls[c.number]
+		for w := c.within; len(w) > 0; w = w[2:] {
+			at = &at.Bodies[w[0]].Calls[w[1]]
+		}
+		at.Attrs, _ = c.attrs(list)
 	}
 	c := &comparison{opened: &opened{sizes: r.open.sizes}}
 	for i := range leaves {
 		c.leaf(i, &leaves[i], &now.Leaves[i])
 	}
-	for i := range calls {
-		c.call(i, &calls[i], &now.Calls[i])
-	}
+	c.all(calls, now.Calls)
 	return !c.fail
+}
+
+// resized copies calls with what is in their functions, where symbols have these sizes. ok is false where the function divides by 0 for them.
+func resized(calls []lazy.CapturedCall, sizes []int) (all []lazy.CapturedCall, ok bool) {
+	all = slices.Clone(calls)
+	for i := range all {
+		c := &all[i]
+		if c.Attrs, ok = c.Resized(sizes); !ok {
+			return nil, false
+		}
+		c.Bodies = slices.Clone(c.Bodies)
+		for k := range c.Bodies {
+			if c.Bodies[k].Calls, ok = resized(c.Bodies[k].Calls, sizes); !ok {
+				return nil, false
+			}
+		}
+	}
+	return all, true
 }
 
 // sameEnd reports whether what two runs of a graph leave is the same.

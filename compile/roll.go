@@ -88,8 +88,11 @@ type place struct {
 	step  int
 }
 
-// rolled makes the program; nil where rounds differ.
+// rolled makes the program; nil where rounds differ, or calls have functions.
 func rolled(got *lazy.Captured, trips map[uint64]trip) *program {
+	if slices.ContainsFunc(got.Calls, func(c lazy.CapturedCall) bool { return c.Bodies != nil }) {
+		return nil
+	}
 	r := &roller{got: got, trips: trips, prog: &program{}, at: make([]place, len(got.Calls)), loopOf: map[uint64]int{}, members: map[uint64][]int{}}
 	if !r.place() {
 		return nil

@@ -415,7 +415,14 @@ func (p *program) build(k *cone, w weightsOf) (*compiled, *graph.Module, []*grap
 			exe.inputs = append(exe.inputs, i)
 		}
 	}
-	lifts, keep := p.operands(exe, at, k), p.kept(k)
+	e, keep := &emitter{sizes: sizes, within: map[*place]*operand{}}, p.kept(k)
+	lifts := p.operands(exe, at, k, e.within)
+	values := map[*place][]*graph.Node{} // of numbers in functions
+	for q, o := range e.within {
+		if o.values != nil {
+			values[q] = o.values
+		}
+	}
 	for i, l := range k.leaves {
 		if order := turned[i]; order != nil {
 			leaves[i] = turn(at, leaves[i], order)
@@ -426,13 +433,6 @@ func (p *program) build(k *cone, w weightsOf) (*compiled, *graph.Module, []*grap
 		}
 	}
 	for i, q := range k.calls {
-		if q.pc != 0 {
-			at.SetStaticPos(diag.Resolve(q.pc))
-		}
-		if q.index > 0 {
-			calls[i] = at.ItemNode(calls[q.args()[0].number], q.index-1)
-			continue
-		}
 		args := make([]*graph.Node, len(q.args()))
 		for j, a := range q.args() {
 			switch {
@@ -443,16 +443,8 @@ func (p *program) build(k *cone, w weightsOf) (*compiled, *graph.Module, []*grap
 				args[j] = calls[a.number]
 			}
 		}
-		attrs := sizes.attrs(q, lifts[i])
-		if l := lifts[i]; l != nil && l.values != nil {
-			calls[i] = l.write(at, args)
-			continue
-		}
-		if !keep[i] && gives(q, attrs) {
-			calls[i] = args[0]
-			continue
-		}
-		calls[i] = at.Function(q.op, attrs, args...)
+		e.kept = keep[i]
+		calls[i] = e.call(at, q, args, lifts[i], values)
 	}
 	var outs []*graph.Node
 	for i, q := range k.calls {
@@ -472,4 +464,34 @@ func (p *program) build(k *cone, w weightsOf) (*compiled, *graph.Module, []*grap
 	}
 	at.Output(nil, outs...)
 	return exe, m, calls
+}
+
+// emitter makes the nodes of calls.
+type emitter struct {
+	sizes  *resizing           // nil for sizes that are numbers
+	kept   bool                // the graph returns the call that comes next
+	within map[*place]*operand // lifted calls in functions
+}
+
+// call makes the node of a call; l is its lifted form, nil for none. values are the inputs that stand for numbers in functions, as nodes
+// of the graph of at.
+func (e *emitter) call(at *graph.Cursor, q *place, args []*graph.Node, l *operand, values map[*place][]*graph.Node) *graph.Node {
+	if q.pc != 0 {
+		at.SetStaticPos(diag.Resolve(q.pc))
+	}
+	if q.index > 0 {
+		return at.ItemNode(args[0], q.index-1)
+	}
+	attrs := e.sizes.attrs(q, l)
+	switch {
+	case q.bodies() != nil:
+		return e.region(at, q, args, values)
+	case l != nil && q.block() != nil:
+		return (&operand{Lifted: l.Lifted, values: values[q]}).write(at, args)
+	case l != nil && l.values != nil:
+		return l.write(at, args)
+	case !e.kept && q.block() == nil && gives(q, attrs):
+		return args[0]
+	}
+	return at.Function(q.op, attrs, args...)
 }

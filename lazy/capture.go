@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/alias"
+	"github.com/gofx-dev/gofx/tracer/record"
 )
 
 // Captured is what a session has found out about a run of code: see Session.Capture.
@@ -103,6 +104,7 @@ type capture struct {
 	why    string
 	at     diag.Pos
 
+	rec   *record.Recorder[*place, *block]
 	again func() bool // whether code that has panicked is run another time; nil for never
 
 	flushes int // of Lend
@@ -113,6 +115,14 @@ type capture struct {
 func (k *capture) refuse(why string) {
 	if k != nil && !k.ending && k.why == "" {
 		k.why, k.at = why, diag.Here()
+	}
+}
+
+// refuseAt is refuse with the line, where it is known.
+func (k *capture) refuseAt(why string, at diag.Pos) {
+	first := k != nil && k.why == ""
+	if k.refuse(why); first && at.Line != 0 {
+		k.at = at
 	}
 }
 
@@ -203,6 +213,7 @@ func (s *Session) join(k *capture) {
 		k.arrays = append(k.arrays, a)
 		k.leaves = append(k.leaves, s.rec.Join(x, p, a))
 	}
+	k.rec = s.rec
 	s.capture, s.rec.Made = k, func(x *tensor.Tensor) { k.made = append(k.made, x) }
 }
 
@@ -217,7 +228,7 @@ func (k *capture) outlive(list []*tensor.Tensor, all bool) []*tensor.Tensor {
 		known[x.ID()] = true
 	}
 	for _, x := range k.made {
-		if !known[x.ID()] && x.Engine() != nil {
+		if !known[x.ID()] && x.Engine() != nil && k.rec.Inside(x) == nil {
 			list = append(list, x)
 		}
 	}
@@ -318,6 +329,16 @@ func (k *capture) memory(x *tensor.Tensor) *array.Array {
 		}
 	}
 	return nil
+}
+
+// younger reports whether the memory of an eager tensor was made by the code of the capture.
+func (k *capture) younger(m *memory) bool {
+	return k != nil && m.Array().Storage().Born() > k.start
+}
+
+// isData reports whether a storage is that of a data tensor.
+func (k *capture) isData(s *alias.Storage[*place]) bool {
+	return k != nil && slices.ContainsFunc(k.leaves, func(l *alias.Ref[*place]) bool { return l.Storage == s })
 }
 
 // has reports whether a place is what a data tensor was before the code.

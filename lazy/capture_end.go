@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/alias"
@@ -16,7 +17,8 @@ type ending struct {
 	k       *capture
 	c       *Captured
 	open    func(*Captured) Opening
-	want    []*place // of writes, then of tensors that were found; nil for those in memory of data
+	list    []*tensor.Tensor // that were found
+	want    []*place         // of writes, then of tensors that were found; nil for those in memory of data
 	shared  map[*alias.Storage[*place]]int
 	first   map[*alias.Storage[*place]]int // the first tensor found with a storage
 	inEager map[int]*array.Array           // memory that eager code of the run has made, and that a tensor found shows
@@ -24,6 +26,7 @@ type ending struct {
 
 // find lists the values that the graph computes.
 func (e *ending) find(list []*tensor.Tensor) {
+	e.list = list
 	leaves := map[*alias.Storage[*place]]int{}
 	for i, r := range e.k.leaves {
 		leaves[r.Storage] = i
@@ -60,8 +63,18 @@ func (e *ending) find(list []*tensor.Tensor) {
 
 // place finds the value of a tensor that is a place of a storage.
 func (e *ending) place(n int, x *tensor.Tensor, r *alias.Ref[*place], leaves map[*alias.Storage[*place]]int, t *CapturedTensor) *place {
-	r.Storage.Others(func(*alias.Storage[*place]) {
-		e.k.refuse("the layout of a tensor that the function made is not known")
+	r.Storage.Others(func(o *alias.Storage[*place]) {
+		m := o.Of.(*memory)
+		if _, data := leaves[o]; data || m.Root() != nil && !e.k.younger(m) {
+			e.k.refuse("the layout of a tensor that the function made is not known")
+		}
+		if e.shared[o] > 0 || m.Root() != nil && slices.ContainsFunc(e.list, func(x *tensor.Tensor) bool {
+			a, eager := x.Value().(*array.Array)
+			return eager && a.Storage() == m.Array().Storage()
+		}) {
+			panic((&diag.Error{Code: Stale, Op: "Capture", Msg: "two results or stores may be one memory, as what Cond and While return may be what they are given",
+				Hint: "keep a Clone of one of them"}).At(diag.Here()))
+		}
 	})
 	leaf, ok := leaves[r.Storage]
 	if m := e.s.rec.PlaceOf(x); !ok && m != nil {
@@ -156,7 +169,7 @@ func (e *ending) graph(cone *cone) (kept map[int]int, results []int) {
 		}
 	}
 	for _, l := range o.Calls {
-		cone.lifts = append(cone.lifts, lift{Lifted: l.Lifted, call: l.Call})
+		cone.lifts = append(cone.lifts, lift{Lifted: l.Lifted, call: l.Call, in: cone.calls[l.Call].inner(l.Within)})
 	}
 	opened := map[int]int{}
 	for i, l := range o.Leaves {

@@ -1,9 +1,14 @@
 package lazy
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tensor"
 )
 
 // CapturedCall is a call that a run of code has made.
@@ -17,6 +22,15 @@ type CapturedCall struct {
 	Sizes []shape.Dim // in Attrs, where code gave symbols that were followed, nil for numbers alone
 	Mark  uint64      // what Options.Mark has said, 0 for members
 	Order int         // of all calls that were recorded, from 1; 0 where nobody asks for marks, and for members
+
+	Bodies []CapturedBody // of the functions of Cond, While and Scan
+}
+
+// CapturedBody is what a function of Cond, While or Scan has recorded. ^n stands for its parameter n where it does for leaf n elsewhere.
+type CapturedBody struct {
+	Params  []shape.Type
+	Calls   []CapturedCall
+	Results []int
 }
 
 // mark is where and when a call was recorded.
@@ -55,8 +69,20 @@ type Opening struct {
 
 // OpenCall is a call whose numbers are inputs: the Values of its lifted form.
 type OpenCall struct {
-	Call int
+	Call   int
+	Within []int // numbers of a function of the call, and of a call of that, and so on; nil for the call itself
 	op.Lifted
+}
+
+// inner is a call in functions of a call, nil for that itself.
+func (p *place) inner(within []int) *place {
+	if len(within) == 0 {
+		return nil
+	}
+	for ; len(within) > 0; within = within[2:] {
+		p = p.bodies()[within[0]].calls[within[1]]
+	}
+	return p
 }
 
 // describe notes the calls and leaves of a cone.
@@ -69,20 +95,39 @@ func (e *ending) describe(k *cone) {
 		e.c.Leaves = append(e.c.Leaves, CapturedLeaf{-1, l.data})
 	}
 	for _, q := range k.calls {
-		c := CapturedCall{Op: q.op, Index: q.index, Attrs: q.attrs, Type: q.typ, In: typesOf(nil, q.args()), Sizes: e.s.follow.of(q)}
-		c.Mark, c.Order = e.k.marks[q].where, e.k.marks[q].order
-		for _, a := range q.args() {
-			switch {
-			case a == nil:
-				c.Args = append(c.Args, Absent)
-			case a.known():
-				c.Args = append(c.Args, ^int(a.number))
-			default:
-				c.Args = append(c.Args, int(a.number))
-			}
-		}
-		e.c.Calls = append(e.c.Calls, c)
+		e.c.Calls = append(e.c.Calls, e.call(q))
 	}
+}
+
+// call describes a call, with its functions.
+func (e *ending) call(q *place) CapturedCall {
+	c := CapturedCall{Op: q.op, Index: q.index, Attrs: q.attrs, Type: q.typ, In: typesOf(nil, q.args()), Sizes: e.s.follow.of(q)}
+	c.Mark, c.Order = e.k.marks[q].where, e.k.marks[q].order
+	for _, a := range q.args() {
+		c.Args = append(c.Args, numberOf(a))
+	}
+	for _, b := range q.bodies() {
+		n := CapturedBody{Params: typesOf(nil, b.params)}
+		for _, p := range b.calls {
+			n.Calls = append(n.Calls, e.call(p))
+		}
+		for _, r := range b.results {
+			n.Results = append(n.Results, numberOf(r))
+		}
+		c.Bodies = append(c.Bodies, n)
+	}
+	return c
+}
+
+// numberOf is an operand as CapturedCall has it.
+func numberOf(a *place) int {
+	switch {
+	case a == nil:
+		return Absent
+	case a.known() || a.parameter():
+		return ^int(a.number)
+	}
+	return int(a.number)
 }
 
 // Resized returns the attributes of a call where symbols have these sizes. ok is false where the function divides by 0 for them.
@@ -132,7 +177,7 @@ func (o *Opening) sizes(k *cone, f *follow, number map[*place]int) *open {
 		out.sizes = append(out.sizes, formula{plus: n})
 	}
 	next := 0
-	for _, q := range k.calls {
+	enter := func(q *place) bool {
 		for i, d := range f.of(q) {
 			if _, known := d.Int(); !known {
 				out.terms = append(out.terms, d)
@@ -140,6 +185,11 @@ func (o *Opening) sizes(k *cone, f *follow, number map[*place]int) *open {
 			}
 		}
 		next += sizesIn(q)
+		return true
+	}
+	for _, q := range k.calls {
+		enter(q)
+		q.within(enter)
 	}
 	for _, l := range k.leaves {
 		n, data := number[l]
@@ -164,4 +214,41 @@ func sizesIn(q *place) int {
 	}
 	_, sizes := q.op.Codec().AppendSkeleton(nil, q.attrs, nil)
 	return len(sizes)
+}
+
+// Laid returns the elements of an array as graphs of captures read them: as they lie in memory where an order of the axes has
+// them there one after the other, else copied. Products of few rows are added up in another order where an operand lies
+// turned, so the graph turns it, too, and has the bits of eager code.
+func Laid(a *array.Array) *array.Array {
+	if o := orderOf(a); o != nil {
+		return array.Permute(a, o...)
+	}
+	return array.Contiguous(a)
+}
+
+// orderOf is the order of axes in which an array fills its memory, nil where that is their own, or there is none.
+func orderOf(a *array.Array) []int {
+	if a.IsContiguous() {
+		return nil
+	}
+	order := make([]int, a.Rank())
+	for i := range order {
+		order[i] = i
+	}
+	strides := a.Strides()
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(strides[j], strides[i]) })
+	if !array.Permute(a, order...).IsContiguous() {
+		return nil
+	}
+	return order
+}
+
+// turn gives what lies in an order of axes its own.
+func turn(at *graph.Cursor, n *graph.Node, order []int) *graph.Node {
+	back := make([]int, len(order))
+	for i, axis := range order {
+		back[axis] = i
+	}
+	c := tensor.PermuteCall(back...)
+	return at.Function(c.Op, c.Attrs, n)
 }

@@ -27,6 +27,7 @@ func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
 	defer s.enter(c.Op.Name)()
 	if len(c.Op.Mutates) > 0 {
 		s.follow.look(c.Op.Name)
+		s.flows.outside(c.Op.Name + " writes in place")
 	}
 	args := s.operands(c)
 	if c.Op.AdHoc || c.Op.Effect == op.Effectful || c.Op.Effect == op.Random { // a second run would differ
@@ -39,11 +40,15 @@ func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
 	switch {
 	case p.open:
 		s.atOnce(p)
+	case s.flows.block != nil:
 	case s.log.alone < s.opts.OneByOne:
 		s.alone(p)
 	}
 	out := s.rec.Results(p, c, args)
 	clear(s.args)
+	if s.flows.block != nil {
+		return out
+	}
 	s.calls++
 	if s.calls >= s.opts.MaxTrace || s.unread >= s.opts.MaxTrace { // or as many that nobody has read
 		s.cut()
@@ -116,6 +121,10 @@ func (s *Session) add(f *form, args []*place) *place {
 		args = append(p.rare.args, args...)
 	}
 	p.take(args)
+	if b := s.flows.block; b != nil {
+		b.add(p)
+		return p
+	}
 	s.capture.marked(p, s.opts.Mark)
 	for _, a := range args {
 		if a != nil {
@@ -130,6 +139,7 @@ func (s *Session) add(f *form, args []*place) *place {
 
 // atOnce computes a call whose result has sizes that its operands' elements say.
 func (s *Session) atOnce(p *place) {
+	s.flows.outside(p.op.Name + " makes a tensor whose size depends on data")
 	s.stats.AtOnce[p.op.Name]++
 	s.capture.refuse(p.op.Name + " makes a tensor whose size depends on data")
 	s.compute(Shape, present(p.args()))
@@ -160,6 +170,7 @@ func arraysOf(list []*place) []*array.Array {
 
 // foreign runs a call of code that is not an operator's: once, now, in order.
 func (s *Session) foreign(c *tensor.Call, args []*place) []*tensor.Tensor {
+	s.flows.outside(c.Op.Name + " runs code that may do anything")
 	s.stats.AtOnce[c.Op.Name]++
 	s.capture.refuse(c.Op.Name + " runs code that may do anything")
 	s.compute(Foreign, present(args))
@@ -209,10 +220,11 @@ func (s *Session) Type(x *tensor.Tensor) shape.Type { return s.rec.TypeOf(x) }
 // Observe implements tensor.Engine: it computes the value of a tensor.
 func (s *Session) Observe(x *tensor.Tensor, what string) *array.Array {
 	if s.closed {
-		return s.left(x, what)
+		return leftOf(s, x, what)
 	}
 	defer s.enter(what)()
 	why := reasonOf(what)
+	s.flows.outside(what + " looks at data")
 	s.capture.refuse(what + " looks at data")
 	if s.forbid == inProgram {
 		refuse(s.forbid, why)
@@ -237,8 +249,8 @@ func (s *Session) Observe(x *tensor.Tensor, what string) *array.Array {
 	return p.data
 }
 
-// left returns what a closed session has computed of a tensor.
-func (s *Session) left(x *tensor.Tensor, what string) *array.Array {
+// leftOf returns what a closed session has computed of a tensor.
+func leftOf(s *Session, x *tensor.Tensor, what string) *array.Array {
 	if p := s.rec.Value(x, what); p != nil && p.data != nil {
 		return p.data
 	}
@@ -296,6 +308,7 @@ func (s *Session) Assign(dst, src *tensor.Tensor, what string) {
 			Hint: "write to a Clone of it"}).At(diag.Here()))
 	}
 	if from, ok := src.Value().(*array.Array); eager && ok && !s.dirty(to.Storage()) && !s.dirty(from.Storage()) {
+		s.flows.writes(to.Storage())
 		s.write(to, from)
 		return
 	}

@@ -68,6 +68,7 @@ func (p *place) ends() bool {
 // compute makes the values of places known, those of also at the same time. A mistake ends the
 // first computation that meets it, and later ones of the same values; barriers do not repeat it.
 func (s *Session) compute(why Reason, want []*place, also ...*place) {
+	s.flows.outside("values are computed on the way: " + string(why))
 	c := s.coneOf(append(want[:len(want):len(want)], also...))
 	if why != Barrier && why != Length {
 		for _, w := range want {
@@ -214,14 +215,10 @@ func (s *Session) keyOf(c *cone) {
 		k, sizes = append(k, text.key...), append(sizes, text.sizes...)
 		k = binary.AppendVarint(k, int64(p.count))
 		for _, a := range p.args() {
-			switch {
-			case a == nil:
-				k = append(k, 0)
-			case a.known():
-				k = binary.AppendVarint(append(k, 1), int64(a.number))
-			default:
-				k = binary.AppendVarint(append(k, 2), int64(a.number))
-			}
+			k = keyOfOperand(k, a)
+		}
+		if p.bodies() != nil {
+			k, sizes = s.cache.keyOfBodies(p, k, sizes)
 		}
 	}
 	c.ofLeaves = len(sizes)
@@ -321,6 +318,9 @@ func valueOf(p *place, values [][]*array.Array) *array.Array {
 func (s *Session) call(p *place, in []*array.Array) []*array.Array {
 	out, err := func() (out []*array.Array, err error) {
 		defer kernel.Catch(&err)
+		if p.bodies() != nil {
+			return s.flow(p, in)
+		}
 		return p.op.Eval(&s.work, p.attrs, in)
 	}()
 	if err != nil {
@@ -334,7 +334,7 @@ func (s *Session) call(p *place, in []*array.Array) []*array.Array {
 // located gives an error of a run the call's line.
 func (p *place) located(err error) *diag.Error {
 	e := located(err, opName(p.op))
-	if p.pc != 0 {
+	if p.pc != 0 && (p.bodies() == nil || e.Pos.Line == 0) { // that of a function has a line of its own
 		at := *e
 		at.Pos = diag.Resolve(p.pc)
 		return &at

@@ -257,7 +257,7 @@ func placeName(leaf int) string { return "w" + strconv.Itoa(leaf) }
 // weights.
 func (c *cache) adopt(p *program, k *cone) {
 	f := c.folder
-	if f == nil || p.story.sketch == nil || p.open != nil { // entries have sizes that are numbers
+	if f == nil || p.story.sketch == nil || p.open != nil || k.branches() { // entries have sizes that are numbers, and no control flow
 		return
 	}
 	if p.text == "" {

@@ -72,7 +72,11 @@ func (s *Session) FollowSize(x *tensor.Tensor, axis int) shape.Dim {
 	defer s.enter("Size")()
 	n, _ := s.rec.TypeOf(x).Dim(axis).Int()
 	f := s.follow
-	t, ok := f.typeOf(s.capture, s.rec.Value(x, "Size"))
+	p := s.rec.Origin(x) // a size is known in functions, too
+	if p == nil {
+		p = s.rec.Value(x, "Size")
+	}
+	t, ok := f.typeOf(s.capture, p)
 	if ok && axis < t.Rank() {
 		d := t.Dim(axis)
 		if m, err := d.Eval(f.value); err == nil && m == n {
@@ -194,7 +198,9 @@ func (f *follow) typeOf(k *capture, p *place) (t shape.Type, ok bool) {
 	if t, ok = f.types[p]; ok {
 		return t, true
 	}
-	if p.known() {
+	if p.parameter() {
+		t, ok = f.parameter(k, p)
+	} else if p.known() {
 		t, ok = f.leaf(k, p)
 	} else {
 		t, ok = f.callOf(k, p)
@@ -219,6 +225,16 @@ func (f *follow) leaf(k *capture, p *place) (t shape.Type, ok bool) {
 	return p.typ.WithDims(shape.Of(dims...)), true
 }
 
+// parameter is the type of a parameter: a loop hands on values of one type, which flowType makes sure of.
+func (f *follow) parameter(k *capture, p *place) (t shape.Type, ok bool) {
+	b := p.block()
+	i := slices.Index(b.params, p)
+	if t, ok = f.typeOf(k, b.likes[i]); ok && b.sliced[i] {
+		t = t.WithDims(shape.Of(t.Dims().Slice()[1:]...))
+	}
+	return t, ok
+}
+
 func (f *follow) callOf(k *capture, p *place) (t shape.Type, ok bool) {
 	in := make([]shape.Type, len(p.args()))
 	for i, a := range p.args() {
@@ -231,6 +247,14 @@ func (f *follow) callOf(k *capture, p *place) (t shape.Type, ok bool) {
 	}
 	if p.index > 0 {
 		return in[0].Member(p.index - 1), true
+	}
+	if blocks := p.bodies(); blocks != nil {
+		t, why := flowType(p.op, p.attrs, in, blocks, func(r *place) shape.Type {
+			of, known := f.typeOf(k, r)
+			ok = ok && known
+			return of
+		})
+		return t, ok && why == "" && t.Bind(f.bind).Same(p.typ)
 	}
 	t, err := p.op.Type(&op.Infer{Assume: func(r shape.Relation) error { f.rely(r); return nil }}, f.attrs(p), in)
 	return t, err == nil && t.Bind(f.bind).Same(p.typ)
@@ -295,12 +319,28 @@ func (f *follow) rest(s *Session, cone *cone) {
 	for _, p := range cone.calls {
 		in[p] = true
 	}
-	for _, p := range s.pending {
-		if in[p] || p.known() {
-			continue
-		}
+	check := func(p *place) bool {
 		if _, ok := f.typeOf(s.capture, p); !ok {
-			f.look(p.op.Name)
+			f.look(opName(p.op))
+		}
+		return true
+	}
+	for _, p := range s.pending {
+		if !in[p] && !p.known() {
+			check(p)
+		}
+		f.unused(p, check)
+	}
+}
+
+// unused calls check for the calls in functions of a call that no result needs.
+func (f *follow) unused(p *place, check func(*place) bool) {
+	for _, b := range p.bodies() {
+		for _, q := range b.rest {
+			check(q)
+		}
+		for _, q := range slices.Concat(b.calls, b.rest) {
+			f.unused(q, check)
 		}
 	}
 }

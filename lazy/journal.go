@@ -222,6 +222,9 @@ func (k *cone) sketch() *cone {
 		}
 		q.form, q.number = p.form, int32(i)
 		q.take(args)
+		if p.bodies() != nil {
+			q.own().bodies = p.bodies()
+		}
 		c.calls[i] = q
 	}
 	return c

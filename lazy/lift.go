@@ -38,6 +38,7 @@ const maxSpecial = 4
 type lift struct {
 	op.Lifted
 	call int
+	in   *place // the lifted call, where it is one in a function of that one
 }
 
 // lifter finds the lifted calls of a cone.
@@ -142,13 +143,17 @@ type operand struct {
 	values []*graph.Node
 }
 
-// operands returns the lifted calls of a cone by the number of the call, and makes inputs
+// operands returns the lifted calls of a cone by the number of the call, those in functions in within, and makes inputs
 // of the values that vary.
-func (p *program) operands(exe *compiled, at *graph.Cursor, k *cone) map[int]*operand {
+func (p *program) operands(exe *compiled, at *graph.Cursor, k *cone, within map[*place]*operand) map[int]*operand {
 	all := map[int]*operand{}
 	for i, l := range k.lifts {
 		o := &operand{Lifted: l.Lifted}
-		all[l.call] = o
+		if l.in != nil {
+			within[l.in] = o
+		} else {
+			all[l.call] = o
+		}
 		if !p.vary[i] {
 			continue
 		}

@@ -39,6 +39,8 @@ type rare struct {
 	part   *program       // that computed it on the way to others, where number is its number
 	serial int            // calls before it
 	shared bool           // several places have it, for part alone
+	block  *block         // in which it was recorded, nil outside of functions of Cond, While and Scan
+	bodies []*block       // of a call of those
 }
 
 func leaf(a *array.Array) *place {
@@ -174,6 +176,9 @@ func (p *place) letGo() {
 		p.rare.args = nil
 	}
 	p.count = 0
+	if p.bodies() != nil {
+		p.own().bodies = nil
+	}
 }
 
 // fetch gives a member of results its value where these have been computed.

@@ -70,6 +70,10 @@ type Options struct {
 	// Record has each graph compiled when it comes for the first time, and kept for Recorded: for
 	// tools that generate code.
 	Record bool
+	// Regions has Cond, While and Scan recorded as one call each. Their functions run once then, for all rounds, so they have to
+	// do the same in each round and to store nothing outside. What a function does that no record has (it looks at data, writes to
+	// tensors of outside) has it run as Go code, from its beginning. With Gradients all do.
+	Regions bool
 	// Mark, which may be nil, is asked at each call that Capture records where the call is made: CapturedCall has what it says.
 	Mark func() uint64
 	// Context ends runs; nil stands for one that does not end.
@@ -126,7 +130,7 @@ type Session struct {
 	opts  Options
 	busy  sync.Mutex
 	leave func() // of busy, made once
-	rec   *record.Recorder[*place, int]
+	rec   *record.Recorder[*place, *block]
 
 	keep    []*place // of Keep, until the next barrier
 	pending []*place // recorded since the last barrier or cut
@@ -141,6 +145,7 @@ type Session struct {
 	follow  *follow  // of the last Capture that has followed sizes, nil for none
 	args    []*place // of a call that is being recorded
 	search  search
+	flows   flows
 
 	past     history
 	programs []*Program // that are open
@@ -160,8 +165,9 @@ func New(o Options) *Session {
 	s.stats.AtOnce = map[string]int{}
 	s.cache.init(s)
 	s.log.init()
-	s.rec = record.New[*place, int](s, source{s}, source{s}, nil, 0)
+	s.rec = record.New[*place, *block](s, source{s}, source{s}, regions{s}, nil)
 	s.rec.Eager.Lasting = true
+	s.flows.s = s
 	s.past = history{s: s, on: s.opts.Gradients, since: array.Now()}
 	return s
 }
@@ -220,7 +226,7 @@ func (s *Session) barrier(why Reason) {
 	s.begin()
 	s.past.forget()
 	s.log.alone = 0
-	s.forget()
+	s.rec.Eager.Forget(func(m *memory) bool { return !m.Owner() && !m.Viewed() }) // they enter again when they are used again
 }
 
 // Close ends the session: Barrier, after which tensors that were computed go on as such,

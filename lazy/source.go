@@ -13,7 +13,7 @@ import (
 )
 
 // memory is what the recorder knows of an eager tensor's.
-type memory = record.Memory[*place, int]
+type memory = record.Memory[*place, *block]
 
 // slot is a tensor of a model, or the captured value of another eager tensor.
 type slot struct {
@@ -67,7 +67,7 @@ func (s source) Load(at record.Slot) *place {
 			k.value.own().slot = k
 		}
 	}
-	return k.value
+	return s.rec.In(k.value)
 }
 
 // Constant implements record.Source: a copy of the tensor as it is now.
@@ -76,7 +76,7 @@ func (s source) Constant(m *memory) record.Slot {
 }
 
 // Reload implements record.Source.
-func (s source) Reload(_ int, p *place, _ record.Slot) *place { return p }
+func (s source) Reload(_ *block, p *place, _ record.Slot) *place { return p }
 
 // Report implements record.Source: as eager code does, a session ends a program at its first
 // mistake.
@@ -108,6 +108,15 @@ func (s source) Observed(m *memory, what string) {
 // MayWrite implements record.Source. Memory that a tensor of a model shows several times has no value
 // that a write of some of its elements gives: the last of them would hold.
 func (s source) MayWrite(of *alias.Storage[*place], what string, pos diag.Pos) bool {
+	if of.Of.(*memory).Home() != s.flows.block {
+		s.flows.outside(what + " writes to a tensor that the function has not made")
+	}
+	of.Others(func(o *alias.Storage[*place]) {
+		if of.Of.(*memory).Root() == nil && (o.Of.(*memory).Root() != nil || s.capture.isData(o)) {
+			panic((&diag.Error{Code: Stale, Op: what, Msg: "the tensor may be memory that was there before, as what Cond and While return may be what they are given",
+				Hint: "write to a Clone of it"}).At(pos))
+		}
+	})
 	if of.Of.(*memory).Root() != nil && array.Repeats(of.Header) {
 		panic((&diag.Error{Code: alias.NoInverse, Op: what, Msg: "the tensor shows one element of its memory several times", Hint: "write to a Clone of it"}).At(pos))
 	}
@@ -212,19 +221,13 @@ func (s *Session) settleAll(why Reason) {
 	}
 }
 
-// forget lets eager tensors go that are no state of a model: they enter again when they are
-// used again.
-func (s *Session) forget() {
-	s.rec.Eager.Forget(func(m *memory) bool { return !m.Owner() && !m.Viewed() })
-}
-
 // The program of the recorder.
 
-// Block implements record.Program: a session has one.
-func (s source) Block(*place) int { return 0 }
+// Block implements record.Program.
+func (s source) Block(p *place) *block { return p.block() }
 
 // At implements record.Program.
-func (s source) At(int) {}
+func (s source) At(b *block) { s.flows.block = b }
 
 // Mark implements record.Program.
 func (s source) Mark() {}
@@ -241,8 +244,10 @@ func (s source) Make(o *op.Op, attrs any, args []*place) *place {
 // Recorded implements record.Program.
 func (s source) Recorded(*place, *tensor.Call) {}
 
-// Loose implements record.Program: results lie in row-major order.
-func (s source) Loose(*place) bool { return false }
+// Loose implements record.Program: results of operators lie in row-major order, what functions return and are given may not.
+func (s source) Loose(p *place) bool {
+	return p.bodies() != nil || p.parameter() || p.index > 0 && p.count > 0 && p.few[0].bodies() != nil
+}
 
 // Input implements record.Program.
 func (s source) Input(*place) bool { return false }
@@ -256,6 +261,10 @@ func (s source) Item(tuple *place, i int) *place { return s.NewItem(tuple, i) }
 // NewItem implements record.Program.
 func (s source) NewItem(tuple *place, i int) *place {
 	p := &place{form: tuple.member(i)}
+	if b := tuple.block(); b != nil {
+		b.add(p.take([]*place{tuple}))
+		return p
+	}
 	if all := tuple.many(); all != nil {
 		tuple.wanted()
 		p.data = all[i]

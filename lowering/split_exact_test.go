@@ -107,7 +107,7 @@ func TestPartsKeepOptions(t *testing.T) {
 		name := v.Type().Field(i).Name
 		require.Equal(t, whole[name], reflect.ValueOf(given[0]).Field(i).IsZero(), name)
 	}
-	o.Into = nil // which a split refuses
+	o.Into = nil                        // which a split refuses
 	exact, rounded, products := o, o, o // each two of them contradict each other
 	exact.Weights, exact.Products = array.Invalid, array.Invalid
 	rounded.Exact, rounded.Products = false, array.Invalid

@@ -58,11 +58,21 @@ type Flow struct {
 	Checked bool
 	// MaxTrips is the most rounds that While runs; 0 does not bound them.
 	MaxTrips int
+	// Plain runs the functions as Go code whichever engine the operands have: for a Brancher that does not record them.
+	Plain bool
+}
+
+// brancher returns the engine of operands that records control flow, nil where the functions run as Go code.
+func (f Flow) brancher(what string, in []*Tensor) Brancher {
+	if e, ok := engineOf(what, nil, in).(Brancher); ok && !f.Plain {
+		return e
+	}
+	return nil
 }
 
 // Cond is the function Cond.
 func (f Flow) Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor {
-	if r, ok := engineOf("cond", nil, append([]*Tensor{pred}, in...)).(Capturer); ok {
+	if r := f.brancher("cond", append([]*Tensor{pred}, in...)); r != nil {
 		return r.Cond(pred, then, els, in)
 	}
 	f.given("cond", in)
@@ -84,7 +94,7 @@ func (f Flow) Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in []*T
 
 // While is the function While.
 func (f Flow) While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor {
-	if r, ok := engineOf("while", nil, in).(Capturer); ok {
+	if r := f.brancher("while", in); r != nil {
 		return r.While(f.MaxTrips, cond, body, in)
 	}
 	f.given("while", in)
@@ -95,7 +105,7 @@ func (f Flow) While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*
 	types := typesOf(in)
 	for round := 0; ; round++ {
 		more := cond(in)
-		if r, ok := engineOf("while", nil, []*Tensor{more}).(Capturer); ok {
+		if r := f.brancher("while", []*Tensor{more}); r != nil {
 			return r.While(f.left(round), cond, body, in)
 		}
 		if more.Bool() && f.MaxTrips > 0 && round == f.MaxTrips {
@@ -135,7 +145,7 @@ func (f Flow) tooMany() *diag.Error {
 // Scan is the function Scan.
 func (f Flow) Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) (last, stacked []*Tensor) {
 	all := append(append([]*Tensor(nil), carry...), seqs...)
-	if r, ok := engineOf("scan", nil, all).(Capturer); ok {
+	if r := f.brancher("scan", all); r != nil {
 		return r.Scan(body, carry, seqs)
 	}
 	f.given("scan", all)

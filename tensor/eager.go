@@ -305,6 +305,7 @@ func assign(dst, src *Tensor, what string) *Tensor {
 	if from.Storage() == to.Storage() {
 		from = array.Clone(from)
 	}
+	watchers.tell(to.Storage(), Writing)
 	array.Copy(to, from)
 	wrote(to.Storage())
 	if following.Load() > 0 {

@@ -110,10 +110,9 @@ func asked(n int) int {
 
 // Capturer is an Engine that keeps what a program is, not only what it computes: its
 // modules, its control flow, its state, and all of its mistakes. It stands apart because
-// any other engine runs modules, branches and loops as Go does, and ends a program at
-// its first mistake.
+// any other engine runs modules as Go does, and ends a program at its first mistake.
 type Capturer interface {
-	Engine
+	Brancher
 	// Leaf records a call of a leaf module; ok is false when the module is to be
 	// run through its operator instead.
 	Leaf(m any, b *Bound, in []*Tensor) (out []*Tensor, ok bool)
@@ -126,7 +125,13 @@ type Capturer interface {
 	// tensors of a model that it records. It returns results of which nothing is known;
 	// ok is false when the call is none of its business.
 	Mistake(c *Call, e *diag.Error) (out []*Tensor, ok bool)
-	// Cond, While and Scan record control flow as nodes with regions. A while makes at most
+}
+
+// Brancher is an Engine that may record control flow as one call, whose functions it runs once for all rounds. One that does
+// not, because of what the functions do, has [Flow] with Plain run them. It stands apart because any other engine runs branches and loops as Go does.
+type Brancher interface {
+	Engine
+	// Cond, While and Scan record control flow with regions. A while makes at most
 	// so many trips; 0 does not bound them.
 	Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor
 	While(trips int, cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor

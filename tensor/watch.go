@@ -25,9 +25,10 @@ type Touch int
 const (
 	Written Touch = iota // an in-place call has written to it
 	Taken                // code is given the memory (Data, Array)
+	Writing              // an in-place call is about to write to it
 )
 
-// Watch calls f after each write of eager code to a storage, and when code takes its memory, on the
+// Watch calls f before and after each write of eager code to a storage, and when code takes its memory, on the
 // goroutine that does so, until the returned function is called. For engines only.
 func Watch(f func(s *array.Storage, how Touch)) (leave func()) {
 	w := &watchers

@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
 	"github.com/gofx-dev/gofx/tracer/record"
 )
 
@@ -213,6 +214,9 @@ func (p *program) Close(g *graph.Graph, results, outer []*graph.Node, inner map[
 func (p *program) Node(o *op.Op, attrs any, gs []*graph.Graph, args []*graph.Node) *graph.Node {
 	return p.cur.Region(o, attrs, gs, args...)
 }
+
+// Returns implements record.Regions: the recorder knows what may be one memory.
+func (p *program) Returns(*alias.Storage[*graph.Node]) {}
 
 // Within implements record.Regions.
 func (p *program) Within(g, outer *graph.Graph) bool {

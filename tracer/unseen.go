@@ -2,13 +2,12 @@ package tracer
 
 import (
 	"reflect"
-	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/record"
 )
 
 // unseenWrites reports writes to the model's tensors that were done at once
@@ -92,9 +91,9 @@ func (t *trace) watched(callee *target) (results []reflect.Value, returned bool)
 // follow notes the writes of this goroutine until the returned function is called.
 func (u *unseen) follow() (leave func()) {
 	start := array.Now()
-	u.goroutine = goroutine()
+	u.goroutine = record.Goroutine()
 	return tensor.Watch(func(st *array.Storage, how tensor.Touch) {
-		if how == tensor.Written && st.Born() <= start && goroutine() == u.goroutine && u.write(st) == nil {
+		if how == tensor.Written && st.Born() <= start && record.Goroutine() == u.goroutine && u.write(st) == nil {
 			u.writes = append(u.writes, lastingWrite{to: st, at: diag.Here()})
 		}
 	})
@@ -114,11 +113,4 @@ func (u *unseen) said(st *array.Storage) {
 	if w := u.write(st); w != nil {
 		w.said = true
 	}
-}
-
-// goroutine returns the number of this goroutine: several traces may run at a time.
-func goroutine() string {
-	var text [40]byte
-	number, _, _ := strings.Cut(strings.TrimPrefix(string(text[:runtime.Stack(text[:], false)]), "goroutine "), " ")
-	return number
 }

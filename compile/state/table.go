@@ -41,6 +41,8 @@ type Table struct {
 	Counted bool
 	// Ints are the sizes that code is told as ints.
 	Ints Ints
+	// Regions tells that functions of Cond, While and Scan do the same in all rounds, and store nothing.
+	Regions bool
 	// Types are types that lead to those of Fields and Elems where no argument, result, global or map does.
 	Types []reflect.Type
 	// Hidden are the names in Fields and Elems that Types cannot lead to.

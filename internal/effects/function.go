@@ -38,6 +38,7 @@ type facts struct {
 	given    given             // whose every use is a number of an operator; nil where it is not
 	sets     map[word]bool     // of which the function makes values by itself
 	looped   []*loop
+	flows    []*staged
 	at       *ssa.BasicBlock // that is being looked at
 }
 

@@ -53,6 +53,12 @@ func (w *walk) summary() *Summary {
 	s.Tells = tells
 	s.Opaque = append(s.Opaque, r.places(opaque)...)
 	s.Observes, s.InPlace, s.Sizes = r.places(a.observes), a.inPlace, append(a.sizes, w.keepsSizes()...)
+	s.Regions, s.Flows = w.flows()
+	if !s.Regions {
+		for _, l := range a.flows {
+			s.Sizes = append(s.Sizes, Place{Line: l.line, What: "a call of " + l.what, Why: "its functions run as Go code, which looks at sizes"})
+		}
+	}
 	s.Numbers = w.numbers(s.Globals)
 	w.loops(s)
 	w.asked(s)

@@ -12,8 +12,9 @@ import (
 )
 
 // untold are the functions of package tensor that look at sizes, or do what depends on them, without a word to the engine
-// that follows sizes. All others ask it for them (tensor.Follower), and lists of results are as long as attributes say.
-const untold = "Cond While WhileAtMost Scan Grad GradWith Tensor.Type"
+// that follows sizes. All others ask it for them (tensor.Follower), and lists of results are as long as attributes say. Cond, While and Scan look where
+// they are not recorded: see flows.
+const untold = "Grad GradWith Tensor.Type"
 
 func looksAtSizes(fn *ssa.Function) bool {
 	return pathOf(fn) == tensorPath && slices.Contains(strings.Fields(untold), key(fn))

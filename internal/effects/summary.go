@@ -2,8 +2,12 @@ package effects
 
 import (
 	"cmp"
+	"fmt"
 	"go/types"
+	"io"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -106,6 +110,8 @@ type Summary struct {
 	Tells    []Tell                // calls that are made again, in their order
 	Sizes    []Place               // looks at sizes of tensors
 	Counted  bool                  // code is told no size, but the number of rounds of Loops
+	Regions  bool                  // there are calls of Cond, While or Scan, and a record may have all of them
+	Flows    []Place               // what keeps records from having them
 	Loops    []Loop                // that roll
 	Unrolled []Place               // loops of tensors that do not, with the reason
 	Ints     Ints                  // sizes that code is told as ints
@@ -149,10 +155,123 @@ func (s *Summary) sort() {
 	slices.SortFunc(s.Loops, func(a, b Loop) int {
 		return cmp.Or(strings.Compare(a.Package+"\x00"+a.File, b.Package+"\x00"+b.File), a.Line-b.Line)
 	})
-	for _, list := range []*[]Place{&s.Opaque, &s.Observes, &s.InPlace, &s.Sizes, &s.Unrolled, &s.Pinned} {
+	for _, list := range []*[]Place{&s.Opaque, &s.Observes, &s.InPlace, &s.Sizes, &s.Flows, &s.Unrolled, &s.Pinned} {
 		slices.SortFunc(*list, func(a, b Place) int {
 			return strings.Compare(a.Line+"\x00"+a.What+"\x00"+a.Why+"\x00"+a.text(), b.Line+"\x00"+b.What+"\x00"+b.Why+"\x00"+b.text())
 		})
 		*list = slices.CompactFunc(*list, Place.equal)
 	}
 }
+
+// Explain prints what a function reads and writes, and what keeps it from being replayed, with
+// the lines of the code.
+func (s *Summary) Explain(out io.Writer) error {
+	t := &table{}
+	t.title = Short(s.Func)
+	t.row("", "", "")
+	t.fields(s, fmt.Sprintf("reads %d fields", s.Reads()), Load)
+	t.fields(s, "writes fields", Store)
+	t.title = "uses elements"
+	for _, e := range s.Elems {
+		t.row(e.Line, Short(e.Type), e.Access.String())
+	}
+	t.title = "uses variables"
+	for _, g := range s.Globals {
+		t.row(g.Line, Short(g.Name), g.Access.String())
+	}
+	t.title = "may become inputs"
+	for _, n := range s.Numbers {
+		t.row("", n.text(), "")
+	}
+	t.title = "sizes that it is told as ints, and compares or gives to operators"
+	for _, a := range s.Ints.Asks {
+		t.row(a.File+":"+strconv.Itoa(a.Line), "Dim", "")
+	}
+	t.places("sizes that stay compared", s.Pinned)
+	t.title = "loops that roll"
+	for _, l := range s.Loops {
+		t.row(l.File+":"+strconv.Itoa(l.Line), "for", "")
+	}
+	t.places("loops that unroll", s.Unrolled)
+	t.places("functions that run as Go code", s.Flows)
+	t.places("writes tensors", s.InPlace)
+	t.title = "is made again"
+	for _, p := range s.Tells {
+		t.row(p.Line, Short(p.What), "")
+	}
+	t.title = "interfaces may hold"
+	for _, d := range s.Dynamic {
+		t.row("", Short(d), "")
+	}
+	t.title = "function values may be"
+	for _, b := range s.Bodies {
+		t.row("", fmt.Sprintf("%s:%d", b.File, b.Line), "")
+	}
+	t.places("breaks", slices.Concat(s.Opaque, s.Observes))
+	return t.print(out)
+}
+
+// table is what Explain prints: rows of three cells under titles.
+type table struct {
+	title string // of the rows to come
+	rows  [][3]string
+	wide  [2]int
+}
+
+func (t *table) row(line, what, more string) {
+	if t.title != "" {
+		t.rows = append(t.rows, [3]string{0: t.title})
+		t.title = ""
+	}
+	if what != "" {
+		t.rows = append(t.rows, [3]string{line, what, more})
+		t.wide[0], t.wide[1] = max(t.wide[0], len(line)), max(t.wide[1], len(what))
+	}
+}
+
+func (t *table) fields(s *Summary, title string, a Access) {
+	t.title = title
+	for _, f := range s.Fields {
+		if f.Access&a != 0 {
+			more := ""
+			if f.Access&Adds != 0 {
+				more = "only added to"
+			}
+			t.row(f.Line, Short(f.Type)+"."+f.Name, more)
+		}
+	}
+}
+
+func (t *table) places(title string, list []Place) {
+	t.title = title
+	for _, p := range list {
+		why := p.Why
+		if p.When != nil {
+			why = "where " + Short(p.text()) + ": " + why
+		}
+		t.row(p.Line, Short(p.What), why)
+	}
+}
+
+func (t *table) print(w io.Writer) error {
+	for i, r := range t.rows {
+		text := "  " + r[0]
+		switch {
+		case i == 0:
+			text = r[0]
+		case r[0] == "":
+			text = strings.Repeat(" ", 4) + r[1]
+		case r[1] != "":
+			text = fmt.Sprintf("    %-*s  %-*s  %s", t.wide[0], r[0], min(t.wide[1], 50), r[1], r[2])
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(text, " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var folders = regexp.MustCompile(`[\w.~-]+/`)
+
+// Short leaves the folders of import paths out of a name.
+func Short(name string) string { return folders.ReplaceAllString(name, "") }

@@ -16,6 +16,9 @@ func (f *facts) operator(fn *ssa.Function, i ssa.CallInstruction, pos token.Pos)
 	if tellsSizes(fn) {
 		f.numbered++
 	}
+	if isFlow(fn) {
+		f.flow(fn, i, pos)
+	}
 	if looksAtSizes(fn) {
 		f.sizes = append(f.sizes, Place{Line: f.line(pos), What: what, Why: "it looks at sizes, or what it does depends on them"})
 	}

@@ -108,6 +108,7 @@ func (w *walk) merge(f *facts) {
 	a.inPlace = append(a.inPlace, f.inPlace...)
 	a.sizes = append(a.sizes, f.sizes...)
 	a.numbered += f.numbered
+	a.flows = append(a.flows, f.flows...)
 	for _, t := range f.asserted {
 		w.dynamic[TypeName(t)] = t
 	}

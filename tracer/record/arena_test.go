@@ -309,3 +309,11 @@ func TestArena_lost(t *testing.T) {
 	require.Equal(t, []string{"sub: lost"}, s.said)
 	s.rec.Eager.Release()
 }
+
+// Calls of one goroutine are told from those of another.
+func ExampleGoroutine() {
+	here, other := record.Goroutine(), make(chan string)
+	go func() { other <- record.Goroutine() }()
+	fmt.Println(here == record.Goroutine(), here == <-other)
+	// Output: true false
+}

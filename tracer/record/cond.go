@@ -85,6 +85,12 @@ func (in *Region[V, B]) takes(operands []*tensor.Tensor, values []V) {
 func (r *Recorder[V, B]) chosen(n V, count int, first, second *Region[V, B]) []*tensor.Tensor {
 	out := make([]*tensor.Tensor, count)
 	for i := range out {
+		if first.results[i] != second.results[i] || !r.outside(first.results[i], first, second) {
+			r.returned(first.results[i], first.block)
+			r.returned(second.results[i], second.block)
+		}
+	}
+	for i := range out {
 		if first.results[i] == second.results[i] && r.outside(first.results[i], first, second) {
 			out[i] = first.results[i] // one tensor from outside, whichever branch runs
 			continue

@@ -328,6 +328,9 @@ func (l *loop[V, B]) results(n V) []*tensor.Tensor {
 	r, inner := l.r, l.body
 	last := make([]*tensor.Tensor, l.carry)
 	for i := range last {
+		l.returned(i)
+	}
+	for i := range last {
 		if inner.results[i] == inner.args[i] {
 			last[i] = l.in[i]
 			if r.ref(inner.args[i]).Storage.Version > 0 {
@@ -336,7 +339,9 @@ func (l *loop[V, B]) results(n V) []*tensor.Tensor {
 			continue
 		}
 		last[i] = r.member(n, i)
-		r.mayBe(last[i], l.in[i], inner.block)
+		if !l.runs() {
+			r.mayBe(last[i], l.in[i], inner.block)
+		}
 		r.mayBe(last[i], inner.results[i], inner.block)
 		for k, x := range inner.args {
 			if p, q := r.ref(inner.results[i]), r.ref(x); p != nil && q != nil && p.Storage == q.Storage {
@@ -346,6 +351,36 @@ func (l *loop[V, B]) results(n V) []*tensor.Tensor {
 	}
 	r.mayShare(inner, last)
 	return last
+}
+
+// returned tells the engine what a result may be.
+func (l *loop[V, B]) returned(i int) {
+	r, inner := l.r, l.body
+	if inner.results[i] == inner.args[i] {
+		return
+	}
+	if !l.runs() {
+		r.returned(l.in[i], inner.block)
+	}
+	r.returned(inner.results[i], inner.block)
+	for k, x := range inner.args {
+		if p, q := r.ref(inner.results[i]), r.ref(x); p != nil && q != nil && p.Storage == q.Storage {
+			r.returned(l.in[k], inner.block)
+		}
+	}
+}
+
+// runs reports whether there is a round for certain.
+func (l *loop[V, B]) runs() bool {
+	if l.seqs == 0 {
+		return false
+	}
+	t := l.r.TypeOf(l.in[l.carry])
+	if !t.Ranked() || t.Rank() == 0 {
+		return false
+	}
+	n, known := t.Dim(0).Int()
+	return known && n > 0
 }
 
 // update writes what the loop did in place to an operand.

@@ -71,6 +71,9 @@ func (m *Memory[V, B]) Observed(_ *tensor.Tensor, what string) {
 // Input reports whether the storage is memory of the caller's.
 func (m *Memory[V, B]) Input() bool { return m.input }
 
+// Home returns the block in which the storage was made.
+func (m *Memory[V, B]) Home() B { return m.home }
+
 // Root returns the eager tensor that the storage is of, nil for a recorded value.
 func (m *Memory[V, B]) Root() *tensor.Tensor { return m.root }
 

@@ -105,6 +105,8 @@ type Regions[V alias.Operand, B comparable] interface {
 	Close(b B, results, outer []V, inner map[V]V)
 	// Node records a call with blocks.
 	Node(o *op.Op, attrs any, blocks []B, args []V) V
+	// Returns is told, before anything is written, of memory from outside that a result of a call with blocks may be.
+	Returns(s *alias.Storage[V])
 	// Within reports whether a block is outer, or lies in it.
 	Within(b, outer B) bool
 	// Calls reports whether a module that the block calls reads a slot.

@@ -207,6 +207,9 @@ func (in *Region[V, B]) body(what string, f func([]*tensor.Tensor) []*tensor.Ten
 		unseen()
 		r.enter(was)
 		in.to = array.Now() + 1
+		if r.Eager.Lasting && was == nil { // whose engine lets no code of a region write to what was there before
+			r.spans = nil
+		}
 	}()
 	r.regions.Run(func() { in.results = f(in.args) })
 	r.mixAll()
@@ -340,6 +343,13 @@ func (r *Recorder[V, B]) mayBe(out, x *tensor.Tensor, inside B) {
 	}
 	if p := r.ref(out); p != nil {
 		alias.Maybe(p.Storage, b.Storage)
+	}
+}
+
+// returned tells the engine of the memory of x, if x comes from outside of the block and a result may be it.
+func (r *Recorder[V, B]) returned(x *tensor.Tensor, inside B) {
+	if p := r.ref(x); p != nil && memoryOf[V, B](p.Storage).home != inside {
+		r.regions.Returns(p.Storage)
 	}
 }
 

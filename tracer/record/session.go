@@ -1,7 +1,9 @@
 package record
 
 import (
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/tensor"
@@ -16,6 +18,29 @@ func (r *Recorder[V, B]) Join(x *tensor.Tensor, v V, a *array.Array) *alias.Ref[
 	p := alias.Whole(&alias.Storage[V]{Value: v, Header: a, Of: &Memory[V, B]{rec: r, home: r.top, input: true}})
 	x.SetRecorded(r.engine, p)
 	return p
+}
+
+// Inside returns the block in which a tensor of the engine was made.
+func (r *Recorder[V, B]) Inside(x *tensor.Tensor) B {
+	var none V
+	switch v := x.Value().(type) {
+	case *alias.Ref[V]:
+		return memoryOf[V, B](v.Storage).home
+	case *Item[V]:
+		return r.program.Block(v.tuple)
+	case V:
+		if v != none {
+			return r.program.Block(v)
+		}
+	}
+	return r.top
+}
+
+// Goroutine returns the number of this goroutine.
+func Goroutine() string {
+	var text [40]byte
+	number, _, _ := strings.Cut(strings.TrimPrefix(string(text[:runtime.Stack(text[:], false)]), "goroutine "), " ")
+	return number
 }
 
 // Written tells that eager code has written to a storage. Reads from here on see what it

@@ -86,5 +86,5 @@ func TestEnginesAreFourInterfaces(t *testing.T) {
 		})
 	}
 	slices.Sort(engines)
-	require.Equal(t, []string{"Capturer", "Follower", "Symbolic"}, engines)
+	require.Equal(t, []string{"Brancher", "Follower", "Symbolic"}, engines)
 }

@@ -139,7 +139,7 @@ var (
 		one("Layers2", "other", Layers2, CompileLayers2, counts{1, 5, 0}),
 		two("Gated", "other", Gated, CompileGated, counts{1, 5, 0}),
 		one("BuiltinCell", "other", BuiltinCell, CompileBuiltinCell, counts{1, 5, 0}),
-		one("Branches", "other", Branches, CompileBranches, counts{0, 0, 3}),
+		one("Branches", "other", Branches, CompileBranches, counts{1, 5, 0}),
 		one("WhileLoop", "other", WhileLoop, CompileWhileLoop, counts{0, 0, 3}),
 		two("ScanLoop", "other", ScanLoop, CompileScanLoop, counts{1, 5, 0}),
 		one("Dropped", "other", Dropped, CompileDropped, counts{1, 5, 0}),

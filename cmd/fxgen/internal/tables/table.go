@@ -149,6 +149,7 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 		field{"Loops", list(statePath, "Loop", loops)}, field{"Counted", flag(s.Counted)},
 		field{"Ints", ints(&s.Ints)},
 		field{"AnySize", flag(len(s.Sizes) == 0)}, field{"Sizes", places(s.Sizes)},
+		field{"Regions", flag(s.Regions)},
 		field{"InPlace", places(s.InPlace)}, field{"Tells", x.tells(s)}, field{"Entry", m.entry(x, s)}, field{"Opaque", places(s.Opaque)}, field{"Observes", places(told(s.Observes))}))
 }
 
