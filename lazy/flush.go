@@ -319,7 +319,7 @@ func (s *Session) call(p *place, in []*array.Array) []*array.Array {
 	out, err := func() (out []*array.Array, err error) {
 		defer kernel.Catch(&err)
 		if p.bodies() != nil {
-			return s.flow(p, in)
+			return s.flows.eager(p, in)
 		}
 		return p.op.Eval(&s.work, p.attrs, in)
 	}()

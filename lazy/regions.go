@@ -441,8 +441,8 @@ func (e *emitter) body(at *graph.Cursor, b *block, given []*graph.Node, lifted [
 	return g
 }
 
-// flow runs a call with functions.
-func (s *Session) flow(p *place, in []*array.Array) (out []*array.Array, err error) {
+// eager runs a call with functions.
+func (f *flows) eager(p *place, in []*array.Array) (out []*array.Array, err error) {
 	g := graph.New("flow")
 	m, at := graph.NewModule(g), g.At()
 	args := make([]*graph.Node, len(in))
@@ -456,7 +456,7 @@ func (s *Session) flow(p *place, in []*array.Array) (out []*array.Array, err err
 		items[i] = at.ItemNode(n, i)
 	}
 	at.Output(nil, items...)
-	out, err = (&interp.Interpreter{State: interp.NewState(m)}).RunArrays(s.opts.Context, in)
+	out, err = (&interp.Interpreter{State: interp.NewState(m)}).RunArrays(f.s.opts.Context, in)
 	taken := map[*array.Storage]bool{}
 	for _, a := range in {
 		taken[a.Storage()] = true

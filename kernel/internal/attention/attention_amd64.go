@@ -56,18 +56,18 @@ func attentionAdd32(l cpu.Level, rows int, c, t []float32, ldt int) {
 	}
 }
 
-func byteScores32(l cpu.Level, rows, blocks int, q, k []uint8, scale, c []float32) {
+func (s *byteScores) assembly(l cpu.Level) {
 	if l == cpu.AVX512 && cpu.Host.Vnni {
-		attentionByteScoresAVX512(rows, blocks, &q[0], &k[0], &scale[0], &c[0])
+		attentionByteScoresAVX512(s.rows, s.blocks, &s.q[0], &s.k[0], &s.scale[0], &s.c[0])
 	} else {
-		attentionByteScoresAVX2(rows, blocks, &q[0], &k[0], &scale[0], &c[0])
+		attentionByteScoresAVX2(s.rows, s.blocks, &s.q[0], &s.k[0], &s.scale[0], &s.c[0])
 	}
 }
 
-func byteValues32(l cpu.Level, rows, blocks, keys int, p []float32, v []uint8, ld int, mix []float32) {
+func (s *byteValues) assembly(l cpu.Level) {
 	if l == cpu.AVX512 {
-		attentionByteValuesAVX512(rows, blocks, keys, &p[0], &v[0], ld, &mix[0])
+		attentionByteValuesAVX512(s.rows, s.blocks, s.keys, &s.p[0], &s.v[0], s.ld, &s.mix[0])
 	} else {
-		attentionByteValuesAVX2(rows, blocks, keys, &p[0], &v[0], ld, &mix[0])
+		attentionByteValuesAVX2(s.rows, s.blocks, s.keys, &s.p[0], &s.v[0], s.ld, &s.mix[0])
 	}
 }

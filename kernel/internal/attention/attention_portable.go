@@ -67,10 +67,10 @@ func attentionAdd32(_ cpu.Level, rows int, c, t []float32, _ int) {
 	}
 }
 
-func byteScores32(_ cpu.Level, _, _ int, _, _ []uint8, _, _ []float32) {
+func (*byteScores) assembly(cpu.Level) {
 	panic("kernel: no assembly for this processor")
 }
 
-func byteValues32(_ cpu.Level, _, _, _ int, _ []float32, _ []uint8, _ int, _ []float32) {
+func (*byteValues) assembly(cpu.Level) {
 	panic("kernel: no assembly for this processor")
 }

@@ -166,12 +166,12 @@ func (b *attentionBlock[T]) meetBytes(most int) (matrices int) {
 		}
 		k, ldk := byteRows(b.tile.rowsK, b.k, atK, at, n, true)
 		b.tile.pack(b.level, k, ldk, n, blocks)
-		byteScores(b.level, rows, blocks, b.tile.query, b.tile.keys, b.tile.scale, scores)
+		(&byteScores{rows: rows, blocks: blocks, q: b.tile.query, k: b.tile.keys, scale: b.tile.scale, c: scores}).run(b.level)
 		for i := range rows {
 			b.weigh(i, at, n, scores[i*attentionKeys:][:attentionKeys])
 		}
 		v, ldv := byteRows(b.tile.rowsV, b.v, atV, at, n, false)
-		byteValues(b.level, rows, b.features/byteElements, n, scores, v, ldv, operand.AsFloat32(b.mix))
+		(&byteValues{rows: rows, blocks: b.features / byteElements, keys: n, p: scores, v: v, ld: ldv, mix: operand.AsFloat32(b.mix)}).run(b.level)
 	}
 	for i := range rows {
 		b.finishFew(i)

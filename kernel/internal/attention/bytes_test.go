@@ -206,10 +206,11 @@ func TestByteParts(t *testing.T) {
 						half.RoundQuery(q[i*byteQuery:][:byteQuery], x[i*byteElements:][:byteElements])
 					}
 					k[r.IntN(len(k))] = 128
-					byteScores(cpu.Host.Level, rows, count, q, k, scale, c)
+					products := &byteScores{rows: rows, blocks: count, q: q, k: k, scale: scale, c: c}
+					products.run(cpu.Host.Level)
 					want := make([]float32, attentionKeys)
 					for i := range rows {
-						byteScoresGo(count, q[i*count*byteQuery:], k, scale, want)
+						products.row(i, want)
 						kerneltest.RequireSame(t, want, c[i*attentionKeys:][:attentionKeys], level, rows, count, i)
 					}
 					keys, ld := 1+r.IntN(attentionKeys), byteStride(count)
@@ -220,8 +221,8 @@ func TestByteParts(t *testing.T) {
 						}
 					}
 					wantMix := append([]float32{}, mix...)
-					byteValues(cpu.Generic, rows, count, keys, p, v, ld, wantMix)
-					byteValues(cpu.Host.Level, rows, count, keys, p, v[:(keys-1)*ld+count*byteStored], ld, mix)
+					(&byteValues{rows, count, keys, p, v, ld, wantMix}).run(cpu.Generic)
+					(&byteValues{rows, count, keys, p, v[:(keys-1)*ld+count*byteStored], ld, mix}).run(cpu.Host.Level)
 					require.InDeltaSlice(t, wantMix, mix, 1e-4)
 				}
 			}

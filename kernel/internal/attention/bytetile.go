@@ -44,26 +44,35 @@ func asWords(b []uint8, n int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(b[:4*n]))), n)
 }
 
-// byteScores sets row r of c, attentionKeys long, to the products of a query with the keys of a tile.
-func byteScores(l cpu.Level, rows, blocks int, q, k []uint8, scale, c []float32) {
-	if blocks == 0 {
-		clear(c[:rows*attentionKeys])
+// byteScores are the products of rows of queries with the keys of a tile.
+type byteScores struct {
+	rows, blocks int
+	q, k         []uint8
+	scale        []float32
+	c            []float32 // rows of attentionKeys, which are set
+}
+
+func (s *byteScores) run(l cpu.Level) {
+	if s.blocks == 0 {
+		clear(s.c[:s.rows*attentionKeys])
 		return
 	}
-	_, _, _, _ = q[rows*blocks*byteQuery-1], k[blocks*attentionKeys*byteElements-1], scale[blocks*attentionKeys-1], c[rows*attentionKeys-1]
+	_, _, _, _ = s.q[s.rows*s.blocks*byteQuery-1], s.k[s.blocks*attentionKeys*byteElements-1], s.scale[s.blocks*attentionKeys-1], s.c[s.rows*attentionKeys-1]
 	if hasByteTiles(l) {
-		byteScores32(l, rows, blocks, q, k, scale, c)
+		s.assembly(l)
 		return
 	}
-	for r := range rows {
-		byteScoresGo(blocks, q[r*blocks*byteQuery:], k, scale, c[r*attentionKeys:][:attentionKeys])
+	for r := range s.rows {
+		s.row(r, s.c[r*attentionKeys:][:attentionKeys])
 	}
 }
 
-func byteScoresGo(blocks int, q, k []uint8, scale, c []float32) {
+// row sets c to the products of query r.
+func (s *byteScores) row(r int, c []float32) {
+	k, scale := s.k, s.scale
 	clear(c)
-	for b := range blocks {
-		query := q[b*byteQuery:][:byteQuery]
+	for b := range s.blocks {
+		query := s.q[(r*s.blocks+b)*byteQuery:][:byteQuery]
 		by := math.Float32frombits(binary.LittleEndian.Uint32(query[byteElements+4:]))
 		for p := range c {
 			sum := int32(0)
@@ -75,20 +84,28 @@ func byteScoresGo(blocks int, q, k []uint8, scale, c []float32) {
 	}
 }
 
-// byteValues adds to row r of mix, 32 floats for each block, the values of keys, whose rows are ld bytes apart, times
-// p[r*attentionKeys+key].
-func byteValues(l cpu.Level, rows, blocks, keys int, p []float32, v []uint8, ld int, mix []float32) {
-	if blocks == 0 {
+// byteValues are the sums of values by the probabilities of their keys.
+type byteValues struct {
+	rows, blocks, keys int
+	p                  []float32 // rows of attentionKeys
+	v                  []uint8   // rows that are ld bytes apart
+	ld                 int
+	mix                []float32 // rows of 32 floats for each block, to which sums are added
+}
+
+func (s *byteValues) run(l cpu.Level) {
+	if s.blocks == 0 {
 		return
 	}
-	_, _, _ = p[rows*attentionKeys-1], v[(keys-1)*ld+blocks*byteStored-1], mix[rows*blocks*byteElements-1]
+	_, _, _ = s.p[s.rows*attentionKeys-1], s.v[(s.keys-1)*s.ld+s.blocks*byteStored-1], s.mix[s.rows*s.blocks*byteElements-1]
 	if hasByteTiles(l) {
-		byteValues32(l, rows, blocks, keys, p, v, ld, mix)
+		s.assembly(l)
 		return
 	}
-	for i := range keys {
+	p, mix, rows, blocks := s.p, s.mix, s.rows, s.blocks
+	for i := range s.keys {
 		for b := range blocks {
-			block := v[i*ld+b*byteStored:][:byteStored]
+			block := s.v[i*s.ld+b*byteStored:][:byteStored]
 			d := half.ScaleOf(block)
 			for e, x := range block[half.ByteScale:] {
 				value := float32(float32(int8(x)) * d)
