@@ -456,11 +456,12 @@ func (f *flows) eager(p *place, in []*array.Array) (out []*array.Array, err erro
 		items[i] = at.ItemNode(n, i)
 	}
 	at.Output(nil, items...)
-	out, err = (&interp.Interpreter{State: interp.NewState(m)}).RunArrays(f.s.opts.Context, in)
-	taken := map[*array.Storage]bool{}
-	for _, a := range in {
-		taken[a.Storage()] = true
+	own := make([]*array.Array, len(in)) // of what is handed out, anybody may have the memory
+	for i, a := range in {
+		own[i] = array.Clone(a)
 	}
+	out, err = (&interp.Interpreter{State: interp.NewState(m)}).RunArrays(f.s.opts.Context, own)
+	taken := map[*array.Storage]bool{}
 	for i, a := range out { // code may write to each of them
 		if taken[a.Storage()] {
 			out[i] = array.Clone(a)

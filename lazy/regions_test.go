@@ -169,3 +169,18 @@ func TestRegions_keys(t *testing.T) {
 	}
 	require.Equal(t, len(bodies)*len(bodies)-1, s.Stats().Graphs) // where both branches return the same operand there is no call, for one as for the other
 }
+
+// A session that runs a call with functions by itself gives nobody the memory of what it is given.
+func TestRegions_give_no_memory_away(t *testing.T) {
+	x := tensor.FromSlice([]float32{1, -2, 3}, 3)
+	st := x.Array().Storage()
+	before := st.Exposed()
+	s := lazy.New(lazy.Options{Regions: true})
+	defer s.Close()
+	_, err := s.Capture(lazy.Code{Data: ts{x}, Run: func() {
+		y := tensor.While(less, func(in ts) ts { return ts{in[0].AddScalar(30), in[1]} }, x.MulScalar(2), x.Reshape(3, 1))
+		require.Equal(t, []float32{32, 26, 36}, tensor.Data[float32](y[0]), "which has the call computed")
+	}, Found: func() (ts, bool) { return nil, true }})
+	require.NoError(t, err)
+	require.Equal(t, before, st.Exposed())
+}
