@@ -227,9 +227,8 @@ func (f *follow) leaf(k *capture, p *place) (t shape.Type, ok bool) {
 
 // parameter is the type of a parameter: a loop hands on values of one type, which flowType makes sure of.
 func (f *follow) parameter(k *capture, p *place) (t shape.Type, ok bool) {
-	b := p.block()
-	i := slices.Index(b.params, p)
-	if t, ok = f.typeOf(k, b.likes[i]); ok && b.sliced[i] {
+	like, sliced := p.block().of(p)
+	if t, ok = f.typeOf(k, like); ok && sliced {
 		t = t.WithDims(shape.Of(t.Dims().Slice()[1:]...))
 	}
 	return t, ok

@@ -28,6 +28,22 @@ type block struct {
 	calls   []*place // with members of their results, in order
 	rest    []*place // calls that no result needs
 	results []*place
+	dropped map[*place]dropped
+}
+
+// dropped is a parameter that only calls in rest use: what it stands for.
+type dropped struct {
+	like   *place
+	sliced bool
+}
+
+// of returns what a parameter stands for, and whether it is a slice of that.
+func (b *block) of(p *place) (like *place, sliced bool) {
+	if d, gone := b.dropped[p]; gone {
+		return d.like, d.sliced
+	}
+	i := slices.Index(b.params, p)
+	return b.likes[i], b.sliced[i]
 }
 
 func (b *block) add(p *place) {
@@ -193,6 +209,10 @@ func (s regions) Replace(old, with *place) {
 func (s regions) Drop(p *place) {
 	b := p.block()
 	at := slices.Index(b.params, p)
+	if b.dropped == nil {
+		b.dropped = map[*place]dropped{}
+	}
+	b.dropped[p] = dropped{b.likes[at], b.sliced[at]}
 	b.params, b.likes, b.sliced = slices.Delete(b.params, at, at+1), slices.Delete(b.likes, at, at+1), slices.Delete(b.sliced, at, at+1)
 }
 
