@@ -162,6 +162,7 @@ var testees = []testee{
 	one("KeepsOperand", KeepsOperand, CompileKeepsOperand, never),
 	one("ReturnsWeight", ReturnsWeight, CompileReturnsWeight, never),
 	one("DropsInside", DropsInside, CompileDropsInside, never),
+	one("Unneeded", Unneeded, CompileUnneeded, flat),
 	one("EagerCounter", EagerCounter, CompileEagerCounter, flat),
 	one("WritesResult", WritesResult, CompileWritesResult, never),
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go Chooses Methods Fields Globals Repeats Bounded Cells Outputs Nested LoopInBranch BranchInLoop Policy Greedy Attends Far FarLoop Pending InPlaceOwn InPlaceLoop Views Layers Numbers NumbersDeep Sized Rolled Copies Drops Stores CountsLocal CountsFar Looks LooksInLoop Panics WritesState Trains ReturnsArgument LastArgument Compares Dims KeepsList Unknown WritesResult Inner KeepsOperand ReturnsWeight DropsInside EagerCounter
+//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go Chooses Methods Fields Globals Repeats Bounded Cells Outputs Nested LoopInBranch BranchInLoop Policy Greedy Attends Far FarLoop Pending InPlaceOwn InPlaceLoop Views Layers Numbers NumbersDeep Sized Rolled Copies Drops Stores CountsLocal CountsFar Looks LooksInLoop Panics WritesState Trains ReturnsArgument LastArgument Compares Dims KeepsList Unknown WritesResult Inner KeepsOperand ReturnsWeight DropsInside EagerCounter Unneeded
 
 type (
 	tt = tensor.Tensor
@@ -387,4 +387,13 @@ func EagerCounter(m *Model, x, y *tt) *tt {
 	out := tensor.While(func(in ts) *tt { return in[0].LtScalar(m.Steps) }, func(in ts) ts { return ts{in[0].AddScalar(1), in[1].Mul(x).Add(y)} },
 		tensor.Scalar(int64(0)), tensor.Zeros(1, 1).Expand(2, 3).Clone())
 	return out[1].Neg()
+}
+
+// Unneeded has a branch in a branch, whose result nobody uses, and whose functions use an operand of the outer one.
+func Unneeded(m *Model, x, y *tt) *tt {
+	h := x.Mul(m.W)
+	return tensor.Cond(positive(h), func(in ts) ts {
+		tensor.Cond(positive(in[1]), func(ts) ts { return ts{h.Add(y)} }, func(ts) ts { return ts{y.Neg()} })
+		return ts{in[0].Tanh()}
+	}, func(in ts) ts { return ts{in[0].Sub(y)} }, h.AddScalar(1), y)[0].Neg()
 }
