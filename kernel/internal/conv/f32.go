@@ -37,7 +37,7 @@ func (v *conv32) level() cpu.Level {
 // scratch is the scratch of run.
 func (v *conv32) scratch(l cpu.Level, packed bool) int {
 	g, perGroup := &v.g, v.perGroup
-	if v.depthwise32() {
+	if v.depthwise32(l) {
 		return v.depthwiseScratch(l)
 	}
 	if v.rows && hasConvTile(l) {
@@ -95,8 +95,8 @@ func depthwise32(l cpu.Level, perGroup, groups int) bool {
 }
 
 // depthwise32 reports whether each filter has a channel of its own.
-func (v *conv32) depthwise32() bool {
-	return !v.pairs && depthwise32(cpu.Host.Level, v.perGroup, v.groups)
+func (v *conv32) depthwise32(l cpu.Level) bool {
+	return !v.pairs && depthwise32(l, v.perGroup, v.groups)
 }
 
 // run computes the convolution. It needs a level with assembly.
@@ -104,7 +104,7 @@ func (v *conv32) run(w *par.Workspace) {
 	mark := w.Mark()
 	l := v.level()
 	switch {
-	case v.depthwise32():
+	case v.depthwise32(l):
 		v.depthwise(w, l)
 	case v.rows && hasConvTile(l) && v.dense():
 		v.runDense(w)

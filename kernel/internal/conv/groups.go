@@ -58,7 +58,7 @@ func (v *conv32) byGroups(w *par.Workspace, l cpu.Level) bool {
 func (j *groupsJob) Do(lo, hi int) {
 	slot := j.slots.Take(0)
 	defer j.slots.Give(slot)
-	w, l := j.lanes.At(slot), cpu.Host.Level
+	w, l := j.lanes.At(slot), j.level()
 	for i := lo; i < hi; i++ {
 		one := j.only(i)
 		mark := w.Mark()

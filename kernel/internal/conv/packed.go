@@ -220,7 +220,7 @@ func (s ConvPacked) Run(w *par.Workspace, out, in []*array.Array) {
 	if s.BF16 {
 		v.src = gemm.BrainPlanes(w, v.pairs, v.src, v.batch*v.groups, v.channels, v.g.InPlane)
 	}
-	if v.depthwise32() || !cpu.Assembly() {
+	if v.depthwise32(cpu.Host.Level) || !cpu.Assembly() {
 		v.weight, v.packed = v.packed, nil
 	}
 	if e := s.winograd(&v); cpu.Assembly() && e > 0 {
@@ -311,7 +311,7 @@ func (s ConvPacked) ScratchBytes(out, in []*array.Array) int {
 		return n + winograd.Scratch(v.winograd(), cpu.Host.Level, e)
 	}
 	if cpu.Assembly() && v.fits() {
-		return n + v.scratch(v.level(), !v.depthwise32())
+		return n + v.scratch(v.level(), !v.depthwise32(cpu.Host.Level))
 	}
 	if cpu.Assembly() {
 		n += par.ScratchSize(s.Channels*v.perGroup*v.g.Taps, 4)
