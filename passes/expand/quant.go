@@ -49,11 +49,21 @@ var quantised = merge(
 		}
 		return c.mul(float(c, x), rows(in[2]))
 	}),
-	each(referred[std.Int4LinearAttrs], std.Int4Linear, std.Int4Embedding), each(referred[std.BlockAttrs], std.BlockLinear, std.BlockLinearDynamic, std.BlockEmbedding, std.BlockQuantize), each(referred[std.BlockAttentionAttrs], std.BlockAttention), one(std.Int8Linear, int8Linear),
+	each(referred[std.Int4LinearAttrs], std.Int4Linear, std.Int4Embedding), each(referred[std.BlockAttrs], std.BlockLinear, std.BlockLinearDynamic, std.BlockEmbedding, std.BlockQuantize), one(std.BlockAttention, blockAttention), one(std.Int8Linear, int8Linear),
 )
 
 // referred is an operator on floats whose weight is quantised: its reference.
 func referred[A any](c *maker, a A, in []op.Value) op.Value {
+	return c.o.Reference(c.b, a, in)
+}
+
+// blockAttention is its reference, which repeats heads a number of times.
+func blockAttention(c *maker, a std.BlockAttentionAttrs, in []op.Value) op.Value {
+	for _, x := range in[:3] {
+		if a.EnableGqa {
+			c.int(x.Type().Dim(-3), "the number of heads")
+		}
+	}
 	return c.o.Reference(c.b, a, in)
 }
 
