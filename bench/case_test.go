@@ -60,7 +60,7 @@ func TestCasesAreNamedOnce(t *testing.T) {
 	for _, g := range []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention", "model", "fold", "quant", "step", "lazy", resultGroup, "graph"} {
 		require.Positive(t, count[g], g)
 	}
-	require.Len(t, count, 17)
+	require.Len(t, count, 18)
 	require.Greater(t, count["conv"], 150)
 }
 
