@@ -57,7 +57,7 @@ func TestCasesAreNamedOnce(t *testing.T) {
 		require.True(t, c.Op != "" || len(c.Graphs) > 0, name)
 		require.Positive(t, c.Work.Flops+c.Work.Ops8+c.Work.Bytes, name)
 	}
-	for _, g := range []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention", "model", "fold", "quant", "step", "lazy", resultGroup, "graph"} {
+	for _, g := range []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention", "model", "fold", "quant", "bf16", "step", "lazy", resultGroup, "graph"} {
 		require.Positive(t, count[g], g)
 	}
 	require.Len(t, count, 18)
