@@ -156,7 +156,7 @@ func compared(old *record, words []state.Word, shapes []state.Sized, open map[st
 	return c.opened
 }
 
-// all compares the calls of two captures, of which there are as many.
+// all compares the calls of two captures that have equally many.
 func (c *comparison) all(old, now []lazy.CapturedCall) {
 	for i := range now {
 		c.top = i
