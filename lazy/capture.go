@@ -253,7 +253,11 @@ func (s *Session) giveBack(k *capture) {
 // written returns the new value of a data tensor, nil where it was not written, or Go code has the
 // memory: it is written at the end as that of any eager tensor then.
 func (k *capture) written(i int) *place {
-	v := k.leaves[i].Storage.Value
+	st := k.leaves[i].Storage
+	if m := st.Of.(*memory); m.Root() != nil && !m.Dirty() { // a loop has read it
+		return nil
+	}
+	v := st.Value
 	if n, ok := k.number[v]; v == nil || ok && n == i {
 		return nil
 	}

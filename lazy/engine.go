@@ -264,7 +264,7 @@ func handsOut(what string) bool { return what == "Data" || what == "Array" }
 // handOut gives the memory of a value to the program, which may write to it: the tensor is
 // an eager one from here on.
 func (s *Session) handOut(x *tensor.Tensor, p *place) *array.Array {
-	_, view := x.Value().(*alias.Ref[*place])
+	at, view := x.Value().(*alias.Ref[*place])
 	if !view {
 		a := p.data
 		if p.used || p.past || p.lent { // calls that are recorded, gradients, and models have the value of now
@@ -274,6 +274,12 @@ func (s *Session) handOut(x *tensor.Tensor, p *place) *array.Array {
 		s.past.gave(x, p)
 		return a
 	}
+	at.Storage.Others(func(o *alias.Storage[*place]) {
+		if at.Storage.Of.(*memory).Root() == nil && o.Of.(*memory).Root() != nil {
+			panic((&diag.Error{Code: Stale, Op: "Data", Msg: "the tensor may be memory that code has already, as what Cond and While return may be what they are given",
+				Hint: "ask for the data of a Clone of it"}).At(diag.Here()))
+		}
+	})
 	var whole *place
 	a := s.rec.HandOut(x, func(base *place) *array.Array {
 		whole = base

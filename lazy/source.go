@@ -167,7 +167,7 @@ func (s *Session) write(to, from *array.Array) {
 	}
 	array.Copy(to, from)
 	to.Storage().Bump()
-	s.rec.Eager.Written(to.Storage())
+	s.rec.Eager.Overwrite(to.Storage(), diag.Here())
 }
 
 // dirty reports whether the session has a value for memory that was not written to it yet.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
@@ -51,6 +52,19 @@ func (e *Eager[V, B]) Written(st *array.Storage) {
 			m.readAgain(s)
 		}
 	})
+}
+
+// Overwrite tells that eager code has written at pos to a storage. Recorded values that may be the same memory are not
+// known from here on.
+func (e *Eager[V, B]) Overwrite(st *array.Storage, pos diag.Pos) {
+	e.around(st, func(s *alias.Storage[V]) {
+		s.Others(func(o *alias.Storage[V]) {
+			if memoryOf[V, B](o).root == nil {
+				o.Lose(pos)
+			}
+		})
+	})
+	e.Written(st)
 }
 
 // around calls f for the eager storages that lie in a storage, or in one with the same bytes.
