@@ -138,6 +138,7 @@ func remember(c callee, args []*Tensor, outs []*Tensor) {
 			if a != nil {
 				baked = baked || a.ofState()
 				a.markRead()
+				a.tellRead()
 			}
 		}
 		for _, t := range outs {
@@ -178,6 +179,22 @@ func (x *Tensor) markRead() {
 		for _, a := range r.call.Args {
 			if a != nil {
 				a.markRead()
+			}
+		}
+	}
+}
+
+// tellRead tells watchers, while a region is recorded, that the tensor is read, with what its recipe computes with: in a
+// loop it may have another value in the next round.
+func (x *Tensor) tellRead() {
+	if regions.Load() == 0 {
+		return
+	}
+	watchers.tell(x.storage(), Read)
+	if r := x.c.recipe(); r != nil && x.unwritten() {
+		for _, a := range r.call.Args {
+			if a != nil {
+				a.tellRead()
 			}
 		}
 	}

@@ -159,6 +159,7 @@ func (x *Tensor) observe(what string) *array.Array {
 		x.markRead()
 	}
 	a := now.val.(*array.Array)
+	x.tellRead()
 	if holders := holdersOf(a.Storage()); holders != nil {
 		if e, _ := writerOf(holders); e != nil {
 			return e.Observe(x, what)

@@ -26,10 +26,11 @@ const (
 	Written Touch = iota // an in-place call has written to it
 	Taken                // code is given the memory (Data, Array)
 	Writing              // an in-place call is about to write to it
+	Read                 // while a region is recorded: a value was computed from it that no recipe tells, or code was given one
 )
 
-// Watch calls f before and after each write of eager code to a storage, and when code takes its memory, on the
-// goroutine that does so, until the returned function is called. For engines only.
+// Watch calls f before and after each write of eager code to a storage, when code takes its memory, and while regions are
+// recorded when it is read, on the goroutine that does so, until the returned function is called. For engines only.
 func Watch(f func(s *array.Storage, how Touch)) (leave func()) {
 	w := &watchers
 	w.Lock()

@@ -128,6 +128,9 @@ func (s *sources) MayWrite(storage *alias.Storage[*graph.Node], what string, pos
 	case state != "":
 		s.t.report((&diag.Error{Code: alias.NoInverse, Op: what, Msg: "the in-place call may write to memory of " + state + "; whether it does is not known while tracing",
 			Hint: "Clone the tensor first, or let one field hold the tensor and take views of it in Forward"}).At(pos))
+	case m.Root() != nil && m.Local() && !m.Dirty() && m.Array().Storage().Sliced():
+		s.t.report((&diag.Error{Code: UnseenWrite, Op: what, Msg: "the in-place call writes to memory of which Go code has a slice (Data), and sees no traced write there",
+			Hint: "write to a Clone of the tensor, or use the ordinary method and its result"}).At(pos))
 	case m.Root() != nil && !m.Dirty() && array.Repeats(storage.Header):
 		s.t.report((&diag.Error{Code: alias.NoInverse, Op: what, Msg: "the tensor shows one element of its memory several times", Hint: "write to a Clone of it"}).At(pos))
 	default:

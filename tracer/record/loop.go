@@ -115,7 +115,7 @@ func (l *loop[V, B]) finish(args []V) (last, stacked []*tensor.Tensor) {
 	}
 	rs := l.regions()
 	changed := writes(inner)
-	if !l.aliases(changed) {
+	if !l.aliases(changed) || !l.sees(changed) {
 		return r.Poisoned(k), nil
 	}
 	// Storages that the body writes without being given them are carried after the operands.
@@ -254,6 +254,33 @@ func (l *loop[V, B]) aliases(changed []*alias.Storage[V]) bool {
 			l.refuse(inner.Written, "the body writes in place to operand "+itoa(i)+" and reads its memory from outside too")
 			ok = false
 		}
+	}
+	return ok
+}
+
+// sees reports memory that rounds write, and that eager code of a round reads: what it has read is no value of the graph, and
+// would be that of the first round in all of them.
+func (l *loop[V, B]) sees(changed []*alias.Storage[V]) bool {
+	written := slices.Clone(changed)
+	for i, x := range l.body.args {
+		if l.r.ref(x).Storage.Version > 0 {
+			written = append(written, l.r.ref(l.in[i]).Storage)
+		}
+	}
+	ok := true
+	for _, s := range written {
+		look := func(s *alias.Storage[V]) {
+			for _, in := range l.regions() {
+				if pos, looks := in.looks(s); ok && looks {
+					l.r.source.Report((&diag.Error{Code: RegionMismatch, Op: l.o.Name,
+						Msg:  "a round of the loop looks at a tensor, or computes with it where no operand leads to the record, and writes to it in place",
+						Hint: "write tensor.On(x, t) for the tensor t, where x is an argument of the function, so that each round reads what it holds then"}).At(pos))
+					ok = false
+				}
+			}
+		}
+		look(s)
+		s.Others(look)
 	}
 	return ok
 }

@@ -28,6 +28,7 @@ type Region[V alias.Operand, B comparable] struct {
 	entries  map[*alias.Storage[V]]*alias.Storage[V] // with the values at the beginning; nil for none
 	changed  map[*alias.Storage[V]]*change[V]        // nil for none
 	wrote    []*alias.Storage[V]                     // the keys of changed, in order
+	looked   map[*array.Storage]diag.Pos             // memory that eager code has read, and where first; nil for none
 
 	fixed []fixture[V] // what its code must not write
 
@@ -202,9 +203,10 @@ func (in *Region[V, B]) body(what string, f func([]*tensor.Tensor) []*tensor.Ten
 	if r.Eager.follow == nil {
 		r.Eager.follow = tensor.Following()
 	}
-	unseen := tensor.InRegion()
+	unseen, unwatched := tensor.InRegion(), in.watch()
 	defer func() {
 		unseen()
+		unwatched()
 		r.enter(was)
 		in.to = array.Now() + 1
 		if r.Eager.Lasting && was == nil { // whose engine lets no code of a region write to what was there before
@@ -248,6 +250,38 @@ func (in *Region[V, B]) body(what string, f func([]*tensor.Tensor) []*tensor.Ten
 		ok = ok && c.after != none && c.before != none
 	}
 	return ok
+}
+
+// watch notes what eager code of this goroutine reads, until the returned function is called.
+func (in *Region[V, B]) watch() (leave func()) {
+	if !in.loop {
+		return func() {}
+	}
+	goroutine := Goroutine()
+	return tensor.Watch(func(st *array.Storage, how tensor.Touch) {
+		if _, known := in.looked[st]; how != tensor.Read || known || Goroutine() != goroutine {
+			return
+		}
+		if in.looked == nil {
+			in.looked = map[*array.Storage]diag.Pos{}
+		}
+		in.looked[st] = diag.Here()
+	})
+}
+
+// looks returns where eager code has read memory of an eager storage first; ok is false where it has not.
+func (in *Region[V, B]) looks(s *alias.Storage[V]) (pos diag.Pos, ok bool) {
+	m := memoryOf[V, B](s)
+	if m.root == nil {
+		return pos, false
+	}
+	at := m.Array().Storage()
+	for st, where := range in.looked {
+		if st == at || st.Wrapped() && at.Wrapped() && st.Overlaps(at) {
+			return where, true
+		}
+	}
+	return pos, false
 }
 
 // writes returns the storages that the regions change, in the order of the first writes.
