@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -21,14 +22,19 @@ type asked struct {
 	table  *state.Ints
 	told   [][]sizeNow // by line of the table
 	sides  []shape.Relation
-	unsure bool // an int may be negative, where code divides it, or one of very many sizes
+	unsure bool // an int may be negative, where code divides it, or more than an int, or one of very many sizes
 }
 
-// sizeNow is a size, and what it is in this run.
+// sizeNow is a size, and what it is in this run. Sums and products of ints that are too large are right again where the result fits an int, and
+// what code compares, divides or takes the least of has to fit: see whole.
 type sizeNow struct {
-	d shape.Dim
-	n int
+	d    shape.Dim
+	n    int
+	most float64 // the size is no more, and its negative no less, where no symbol is above mostSize
 }
+
+// mostSize is the greatest size that a record with relations of sizes is for.
+const mostSize = math.MaxInt32
 
 // maxSizes is the most sizes that an expression is looked at for.
 const maxSizes = 64
@@ -80,7 +86,8 @@ func (a *asked) Told(d shape.Dim, n int) bool {
 	if i < 0 {
 		return false
 	}
-	a.told[i] = with(a.told[i], sizeNow{d, n})
+	a.unsure = a.unsure || n > mostSize
+	a.told[i] = with(a.told[i], sizeNow{d, n, mostSize})
 	return true
 }
 
@@ -144,7 +151,7 @@ func (a *asked) sizes(e state.IntExpr) (list []sizeNow) {
 			stack = append(stack, a.told[t.N])
 			continue
 		case "const":
-			stack = append(stack, []sizeNow{{shape.Const(t.N), t.N}})
+			stack = append(stack, []sizeNow{{shape.Const(t.N), t.N, math.Abs(float64(t.N))}})
 			continue
 		}
 		n := len(stack)
@@ -167,26 +174,52 @@ func (a *asked) apply(name string, x, y sizeNow) (s sizeNow) {
 	defer func() { a.unsure = a.unsure || s.d.IsUnknown() }()
 	switch name {
 	case "+":
-		return sizeNow{x.d.Add(y.d), x.n + y.n}
+		return a.fits(sizeNow{x.d.Add(y.d), x.n + y.n, x.most + y.most}, (x.n+y.n > x.n) == (y.n > 0))
 	case "-":
-		return sizeNow{x.d.Sub(y.d), x.n - y.n}
+		return a.fits(sizeNow{x.d.Sub(y.d), x.n - y.n, x.most + y.most}, (x.n-y.n < x.n) == (y.n > 0))
 	case "*":
-		return sizeNow{x.d.Mul(y.d), x.n * y.n}
+		return a.fits(sizeNow{x.d.Mul(y.d), x.n * y.n, x.most * y.most}, x.n == 0 || x.n*y.n/x.n == y.n)
+	}
+	a.whole(x)
+	a.whole(y)
+	switch name {
 	case "min":
-		return sizeNow{x.d.Min(y.d), min(x.n, y.n)}
+		return sizeNow{x.d.Min(y.d), min(x.n, y.n), max(x.most, y.most)}
 	case "max":
-		return sizeNow{x.d.Max(y.d), max(x.n, y.n)}
+		return sizeNow{x.d.Max(y.d), max(x.n, y.n), max(x.most, y.most)}
 	}
 	if x.n < 0 { // Go rounds to 0, sizes are rounded down
 		a.unsure = true
-	} else if r := (shape.Relation{Rel: shape.GE, A: x.d, B: shape.Const(0)}); !slices.Contains(a.sides, r) {
-		a.sides = append(a.sides, r)
+	} else {
+		a.holds(shape.Relation{Rel: shape.GE, A: x.d, B: shape.Const(0)})
 	}
-	q := sizeNow{x.d.FloorDiv(y.d), x.n / y.n}
+	q := sizeNow{x.d.FloorDiv(y.d), x.n / y.n, x.most}
 	if name == "/" {
 		return q
 	}
-	return sizeNow{x.d.Sub(q.d.Mul(y.d)), x.n % y.n}
+	return sizeNow{x.d.Sub(q.d.Mul(y.d)), x.n % y.n, y.most}
+}
+
+// fits is a size that was computed; ok tells that it is no more than an int can be, in this run.
+func (a *asked) fits(s sizeNow, ok bool) sizeNow {
+	a.unsure = a.unsure || !ok
+	return s
+}
+
+// whole has the record hold for sizes alone of which a number fits an int: expressions are true for all sizes, and ints wrap around.
+func (a *asked) whole(x sizeNow) {
+	if x.most < math.MaxInt {
+		return
+	}
+	a.holds(shape.Relation{Rel: shape.GE, A: shape.Const(math.MaxInt), B: x.d})
+	a.holds(shape.Relation{Rel: shape.GE, A: x.d, B: shape.Const(-math.MaxInt)})
+}
+
+// holds notes a relation that is true in this run, and that the record holds for.
+func (a *asked) holds(r shape.Relation) {
+	if !slices.Contains(a.sides, r) {
+		a.sides = append(a.sides, r)
+	}
 }
 
 // Sides implements lazy.Ints.
@@ -194,6 +227,8 @@ func (a *asked) Sides() (list []shape.Relation, ok bool) {
 	for _, t := range a.table.Tests {
 		for _, x := range a.sizes(t.A) {
 			for _, y := range a.sizes(t.B) {
+				a.whole(x)
+				a.whole(y)
 				list = append(list, side(x, t.Op, y))
 			}
 		}
@@ -232,7 +267,7 @@ func sided(list []shape.Relation, sizes []int) bool {
 		if err != nil || i >= len(sizes) {
 			return 0, false
 		}
-		return sizes[i], true
+		return sizes[i], sizes[i] <= mostSize
 	}
 	return !slices.ContainsFunc(list, func(r shape.Relation) bool {
 		_, _, ok, err := r.Eval(env)

@@ -65,6 +65,8 @@ var mutants = []capturefuzz.Mutation{
 	{Name: "closures within closures assign nothing", File: "internal/effects/literal.go", Old: "FreeVars[k]; b == addr {", New: "FreeVars[k]; b == nil {"},
 	{Name: "assignments after the closure are not seen", File: "internal/effects/literal.go", Old: "(made.Block() != s.Block() || before(s, made))", New: "made != nil"},
 	{Name: "addresses of captured variables go nowhere", File: "internal/effects/literal.go", Old: "\t\tdefault:\n\t\t\treturn r.Pos()\n", New: "\t\tcase *ssa.Store:\n\t\t\treturn r.Pos()\n"},
+	{Name: "code may ask which tensors are one", File: "internal/effects/flows.go", Old: "\t\twhy = append(why, w.identities()...)\n", New: "\t\t_ = w.identities()\n"},
+	{Name: "interfaces hold no tensors", File: "internal/effects/flows.go", Old: "types.Implements(d, u) && w.tells(d, met)", New: "types.Implements(d, u) && met == nil"},
 	{Name: "equal numbers of rounds are open", File: "compile/rolled.go", Old: "!w.Rounds || before.Same(w.Was) {", New: "!w.Rounds {"},
 	{Name: "any number of rounds has the record", File: "compile/rolled.go", Old: "\t\tif values[r.count]-r.first < 2 {\n\t\t\treturn false\n", New: "\t\tif values[r.count]-r.first < 0 {\n\t\t\treturn false\n"},
 	{Name: "numbers of rounds that were one may differ", File: "compile/rolled.go", Old: "\t\tif n >= 0 && n != v {\n\t\t\treturn 0, false\n\t\t}\n\t\tn = v\n\t}\n\tif c.symbol", New: "\t\tn = v\n\t}\n\tif c.symbol"},
@@ -78,10 +80,10 @@ var mutants = []capturefuzz.Mutation{
 var sideMutants = []capturefuzz.Mutation{
 	{Name: "records of sizes hold on both sides", File: "compile/core.go", Old: "ok && r.open.onSide(r.guard, &k.machine) && r.open.trips", New: "ok && r.open.trips"},
 	{Name: "records of numbers hold on both sides", File: "compile/number.go", Old: "if !o.words[i].SameSide(words[i], o.words[i].Was) {", New: "if false {"},
-	{Name: "a line is told one size", File: "compile/ints.go", Old: "a.told[i] = with(a.told[i], sizeNow{d, n})", New: "a.told[i] = []sizeNow{{d, n}}"},
+	{Name: "a line is told one size", File: "compile/ints.go", Old: "a.told[i] = with(a.told[i], sizeNow{d, n, mostSize})", New: "a.told[i] = []sizeNow{{d, n, mostSize}}"},
 	{Name: "less is more", File: "compile/ints.go", Old: "\tcase \"<\", \"<=\":\n\t\tx, y = y, x\n", New: "\tcase \"<\", \"<=\":\n"},
 	{Name: "equal ints are not told apart", File: "compile/ints.go", Old: "\tcase \"==\", \"!=\":\n", New: "\tcase \"==\":\n\t\treturn shape.Relation{}\n\tcase \"!=\":\n"},
-	{Name: "ints below 0 are rounded down", File: "compile/ints.go", Old: "\t\ta.unsure = true\n\t} else if", New: "\t\ta.unsure = a.unsure || false\n\t} else if"},
+	{Name: "ints below 0 are rounded down", File: "compile/ints.go", Old: "\t\ta.unsure = true\n\t} else {", New: "\t\ta.unsure = a.unsure || false\n\t} else {"},
 	{Name: "ints are any that fit", File: "compile/ints.go", Old: "\treturn now, found == u.Count\n", New: "\treturn now, true\n"},
 	{Name: "sizes of eager tensors are not told", File: "tensor/size.go", Old: "\t\t\treturn asked(n)\n", New: "\t\t\treturn n\n"},
 	{Name: "sizes that are compared as sizes are on any side", File: "lazy/follow.go", Old: "\tif s.Following() {\n\t\ts.follow.side(r)\n", New: "\tif s.Following() && r.IsUnknown() {\n\t\ts.follow.side(r)\n"},
@@ -96,10 +98,17 @@ var inPrograms = []capturefuzz.Mutation{
 	{Name: "what is read through a pointer is not compared where elements are numbers", File: "compile/state/layout.go", Old: " && (a.number == nil || a.number == b.number)", New: ""},
 }
 
+// inCorners are faults that the programs of internal/testkit/compiled/corners find.
+var inCorners = []capturefuzz.Mutation{
+	{Name: "ints do not wrap around", File: "compile/ints.go", Old: "\tif x.most < math.MaxInt {\n", New: "\tif x.most > 0 {\n"},
+	{Name: "maps are met in Go's order", File: "compile/state/maps.go", Old: "\t\t\tsortKeys(keys)\n", New: ""},
+	{Name: "lists of control flow are the caller's", File: "tensor/control.go", Old: "\town := make([]*Tensor, len(list))\n\tcopy(own, list)\n\treturn own\n", New: "\treturn list\n"},
+}
+
 func TestMutantsApply(t *testing.T) {
 	root, err := repo.Root()
 	require.NoError(t, err)
-	for _, m := range slices.Concat(mutants, inPrograms, sideMutants) {
+	for _, m := range slices.Concat(mutants, inPrograms, sideMutants, inCorners) {
 		_, err := m.Apply(root)
 		require.NoError(t, err)
 	}
@@ -110,12 +119,14 @@ func TestMutantsAreFound(t *testing.T) {
 	if os.Getenv("GOFX_NIGHTLY") != "1" {
 		t.Skip("GOFX_NIGHTLY is not 1")
 	}
-	for i, m := range slices.Concat(mutants, inPrograms, sideMutants) {
+	for i, m := range slices.Concat(mutants, inPrograms, sideMutants, inCorners) {
 		t.Run(m.Name, func(t *testing.T) {
 			overlay, err := m.Overlay(t.TempDir())
 			require.NoError(t, err)
 			rooms := []string{".", "./state"}
 			switch {
+			case i >= len(mutants)+len(inPrograms)+len(sideMutants):
+				rooms = []string{"../internal/testkit/compiled/corners"}
 			case i >= len(mutants)+len(inPrograms):
 				rooms = []string{"../internal/testkit/compiled/ints"}
 			case i >= len(mutants):

@@ -14,7 +14,7 @@ import (
 // node. At once, one of them is run; the other one is called for the types of its
 // results: no operator computes and no tensor is written in it, and it is given up,
 // unchecked, where it needs values. Go code of both runs either way. What they use
-// besides their arguments is captured.
+// besides their arguments is captured. Lists are copied: code may write to the one that it gives, and to the one that it gets.
 func Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in ...*Tensor) []*Tensor {
 	return Flow{}.Cond(pred, then, els, in)
 }
@@ -76,20 +76,28 @@ func (f Flow) Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in []*T
 		return r.Cond(pred, then, els, in)
 	}
 	f.given("cond", in)
+	in = copyOf(in)
 	if pred.Bool() {
 		types, known := f.unrun(true, els, in)
 		out := then(in)
 		if known {
 			agree(typesOf(out), types)
 		}
-		return out
+		return copyOf(out)
 	}
 	types, known := f.unrun(true, then, in)
 	out := els(in)
 	if known {
 		agree(types, typesOf(out))
 	}
-	return out
+	return copyOf(out)
+}
+
+// copyOf copies a list that code of a program has, or may be given: a node has lists of its own, and so has control flow that is run.
+func copyOf(list []*Tensor) []*Tensor {
+	own := make([]*Tensor, len(list))
+	copy(own, list)
+	return own
 }
 
 // While is the function While.
@@ -102,9 +110,10 @@ func (f Flow) While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*
 		panic(unfit("while", "the loop carries no tensor, expected one or more").
 			WithHint("pass what changes from round to round, and return it from the body"))
 	}
+	in = copyOf(in)
 	types := typesOf(in)
 	for round := 0; ; round++ {
-		more := cond(in)
+		more := cond(copyOf(in))
 		if r := f.brancher("while", []*Tensor{more}); r != nil {
 			return r.While(f.left(round), cond, body, in)
 		}
@@ -115,7 +124,7 @@ func (f Flow) While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*
 			if next, known := f.unrun(round == 0, body, in); known {
 				keepTypes("while", types, next)
 			}
-			return in
+			return copyOf(in)
 		}
 		in = body(in)
 		f.carried("while", types, in)
@@ -167,9 +176,11 @@ func (f Flow) Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), car
 		return next, out
 	}
 	if steps == 0 {
-		return carry, noSteps(step, carry, seqs)
+		last = copyOf(carry)
+		return last, noSteps(step, carry, seqs)
 	}
-	return scan(step, carry, seqs, steps)
+	last, stacked = scan(step, copyOf(carry), seqs, steps)
+	return copyOf(last), stacked
 }
 
 // scan runs the steps, of which there is one or more.

@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer"
 	"github.com/gofx-dev/gofx/tracer/alias"
+	"github.com/gofx-dev/gofx/tracer/record"
 )
 
 // Another trace that is inside of a region at the time must not hide what this one's
@@ -102,4 +103,37 @@ func TestWritesInRegions_reachOtherTensors(t *testing.T) {
 	out, err := gm.Run(ctx, tensor.Zeros(2))
 	require.NoError(t, err)
 	require.Equal(t, []float32{18, 18}, tensor.Data[float32](out[0]))
+}
+
+// A function that calls itself in a branch ends where it is run, and has no end where both branches are recorded.
+func TestRegions_recursion(t *testing.T) {
+	var halves func(x *tensor.Tensor) *tensor.Tensor
+	halves = func(x *tensor.Tensor) *tensor.Tensor {
+		return tensor.Cond(x.Sum().GtScalar(1), func(in []*tensor.Tensor) []*tensor.Tensor {
+			return []*tensor.Tensor{halves(in[0].MulScalar(0.5)).Add(halves(in[0].MulScalar(0.25)))}
+		}, func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].AddScalar(1)} }, x)[0]
+	}
+	require.Equal(t, []float32{2.75, 2.75}, tensor.Data[float32](halves(tensor.Ones(2))))
+	_, err := fx.Trace(ctx, halves, fx.Input("x", "f32[2]"))
+	require.ErrorIs(t, err, record.RegionMismatch)
+	require.ErrorContains(t, err, "a function that calls itself in a branch has no end")
+}
+
+// Control flow has lists of its own, as a node has: what code does with those that it gives and gets does not meet the other.
+func TestRegions_lists(t *testing.T) {
+	given := func(list []*tensor.Tensor) []*tensor.Tensor { return list }
+	program := func(x *tensor.Tensor) *tensor.Tensor {
+		list := []*tensor.Tensor{x, x.Neg()}
+		tensor.Cond(x.Sum().GtScalar(0), given, given, list...)[0] = x.Exp()
+		tensor.While(func(in []*tensor.Tensor) *tensor.Tensor { return in[0].Sum().LtScalar(0) }, given, list...)[1] = x.Exp()
+		last, _ := tensor.Scan(func(c, s []*tensor.Tensor) (next, out []*tensor.Tensor) { return c, s }, list, []*tensor.Tensor{x})
+		last[0] = x.Exp()
+		return list[0].Sub(list[1])
+	}
+	m, err := fx.Trace(ctx, program, fx.Input("x", "f32[2]"))
+	require.NoError(t, err)
+	out, err := m.Run(ctx, tensor.Ones(2))
+	require.NoError(t, err)
+	require.Equal(t, []float32{2, 2}, tensor.Data[float32](out[0]))
+	require.Equal(t, []float32{2, 2}, tensor.Data[float32](program(tensor.Ones(2))))
 }

@@ -275,7 +275,7 @@ func (d *diff) dynamic(c *cell, at unsafe.Pointer, now value) place {
 
 // entries compares the entries of a map.
 func (d *diff) entries(k *mapped) {
-	for key := range k.before {
+	for _, key := range k.keys {
 		if _, ok := k.as.lookup(k.at, key); !ok {
 			d.r.entries = append(d.r.entries, entry{k.of.reg, k.as, key, -1})
 		}

@@ -184,6 +184,7 @@ type mapped struct {
 	of     *object
 	as     *Map
 	at     unsafe.Pointer // a variable that holds the map
+	keys   []any          // of before, in the order of Map.entries
 	before map[any]*object
 }
 
@@ -212,7 +213,8 @@ func (m *Image) mapping(s step, c *cell, v value, held bool) {
 		return
 	}
 	lay := m.s.layout(c.typ.Elem(), e.Access&(Load|Store), e.Line)
-	for _, key := range as.entries(k.at) {
+	k.keys = as.entries(k.at)
+	for _, key := range k.keys {
 		value, _ := as.lookup(k.at, key)
 		p := s.path + "[" + keyText(key) + "]"
 		x := m.add(&object{ptr: value, typ: c.typ.Elem(), n: 1, size: c.typ.Elem().Size(), lay: lay, held: o.held && e.Access&Store == 0, box: true, path: p})

@@ -165,7 +165,7 @@ func (f *facts) sized(t types.Type, a Access, pos token.Pos) {
 	case *types.Map:
 		f.elem(t, a, pos)
 		if a&Store != 0 {
-			f.compare(u.Key())
+			f.compare(u.Key(), pos)
 		}
 	case *types.Chan:
 		f.unknown(pos, "a channel", "other goroutines send and receive in an order that no record has")

@@ -10,7 +10,7 @@ import (
 )
 
 // A record has a call of Cond, While or Scan with the calls that its functions make when they are run once. That is the call for all rounds,
-// and for both ways, where the functions store nothing that was there before, and do not ask which tensors they are given: then
+// and for both ways, where the functions store nothing that was there before, and no code asks which tensors are one: then
 // what they do depends on memory that does not change meanwhile. Writes to tensors are the session's affair.
 
 // staged is such a call.
@@ -20,7 +20,6 @@ type staged struct {
 	fns  []*ssa.Function
 	any  []ssa.Value // functions that are not made where they are given
 	none bool        // nothing is known of them
-	loop bool
 }
 
 const flowing = "Cond While WhileAtMost Scan"
@@ -31,7 +30,7 @@ func isFlow(fn *ssa.Function) bool {
 
 // flow enters a call of control flow; i is nil where the function is made to a value.
 func (f *facts) flow(fn *ssa.Function, i ssa.CallInstruction, pos token.Pos) {
-	l := &staged{what: shortName(fn), line: f.line(pos), none: i == nil, loop: fn.Name() != "Cond"}
+	l := &staged{what: shortName(fn), line: f.line(pos), none: i == nil}
 	f.flows = append(f.flows, l)
 	if i == nil {
 		return
@@ -68,7 +67,7 @@ func (w *walk) flows() (may bool, why []Place) {
 			why = append(why, Place{Line: l.line, What: "a call of " + l.what, Why: "the functions that it is given are not known"})
 			continue
 		}
-		s := &still{w: w, loop: l.loop, roots: roots, in: map[*ssa.Function]bool{}}
+		s := &still{w: w, roots: roots, in: map[*ssa.Function]bool{}}
 		for _, fn := range l.fns {
 			s.add(fn)
 		}
@@ -81,6 +80,9 @@ func (w *walk) flows() (may bool, why []Place) {
 			p.What += " in a function of " + l.what
 			why = append(why, p)
 		}
+	}
+	if len(list) > 0 {
+		why = append(why, w.identities()...)
 	}
 	return len(list) > 0 && len(why) == 0, why
 }
@@ -155,7 +157,6 @@ func (w *walk) alike(is func(*ssa.Function) bool) (list []*ssa.Function) {
 // still finds what functions, and all that they may call, store outside of themselves.
 type still struct {
 	w     *walk
-	loop  bool
 	roots map[*ssa.Function]bool
 	in    map[*ssa.Function]bool
 	queue []*ssa.Function
@@ -216,10 +217,6 @@ func (s *still) moves(i ssa.Instruction) (what, why string) {
 	case *ssa.MapUpdate:
 		if !s.own(i.Map, nil) {
 			return "a store in a map", runsOnce
-		}
-	case *ssa.BinOp:
-		if s.loop && !isNil(i.X) && !isNil(i.Y) && (isTensor(i.X.Type()) || types.IsInterface(i.X.Type())) {
-			return "a comparison of " + TypeName(i.X.Type()), "rounds may be given other tensors than the first"
 		}
 	case ssa.CallInstruction:
 		return s.call(i.Common())
@@ -377,4 +374,81 @@ func (s *still) captured(v *ssa.FreeVar, seen map[ssa.Value]bool) bool {
 		}
 	}
 	return found
+}
+
+// Cond, While and Scan may return the very tensors that they are given, and do so in some calls and not in others: an empty loop does. A record has
+// one tensor for all calls. So a record cannot have the control flow of code that asks which tensors are one.
+
+// compared is a comparison of values of a type.
+type compared struct {
+	typ  types.Type
+	line string
+}
+
+// compare enters a comparison of values of a type: where interfaces are in it, of what those hold.
+func (f *facts) compare(t types.Type, pos token.Pos) {
+	interfaces, tensors := identifies(t)
+	f.compares = f.compares || interfaces
+	if (interfaces || tensors) && pathOf(f.fn) != nnPath { // attention computes the same in one product where its operands are one
+		f.same = append(f.same, compared{t, f.line(pos)})
+	}
+}
+
+// identifies reports whether a comparison of values of a type compares interfaces, and tensors.
+func identifies(t types.Type) (interfaces, tensors bool) {
+	add := func(t types.Type) {
+		i, x := identifies(t)
+		interfaces, tensors = interfaces || i, tensors || x
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Interface:
+		interfaces = true
+	case *types.Pointer:
+		tensors = isTensor(t)
+	case *types.Array:
+		add(u.Elem())
+	case *types.Struct:
+		for i := range u.NumFields() {
+			add(u.Field(i).Type())
+		}
+	}
+	return interfaces, tensors
+}
+
+// identities lists the comparisons that may tell which tensors are one.
+func (w *walk) identities() (list []Place) {
+	for _, c := range w.all.same {
+		if w.tells(c.typ, map[string]bool{}) {
+			list = append(list, Place{Line: c.line, What: "a comparison of " + TypeName(c.typ), Why: "what control flow returns may be one of the tensors that it is given"})
+		}
+	}
+	return list
+}
+
+// tells reports whether values of a type are compared by the tensors in them. Interfaces hold what code makes to such.
+func (w *walk) tells(t types.Type, met map[string]bool) bool {
+	if isTensor(t) {
+		return true
+	}
+	if met[TypeName(t)] {
+		return false
+	}
+	met[TypeName(t)] = true
+	switch u := t.Underlying().(type) {
+	case *types.Interface:
+		for _, d := range w.dynamic {
+			if types.Implements(d, u) && w.tells(d, met) {
+				return true
+			}
+		}
+	case *types.Array:
+		return w.tells(u.Elem(), met)
+	case *types.Struct:
+		for i := range u.NumFields() {
+			if w.tells(u.Field(i).Type(), met) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -33,6 +33,7 @@ type facts struct {
 	sizes    []Place
 	numbered int               // calls that tell code a size
 	compares bool              // two interfaces, which reads what both hold
+	same     []compared        // comparisons that may tell which tensors are one
 	uses     map[any]int       // accesses of fields and variables, loads and stores of elements
 	adds     map[fieldKey]bool // whose every use is x += e
 	given    given             // whose every use is a number of an operator; nil where it is not
@@ -151,7 +152,7 @@ func (f *facts) instruction(i ssa.Instruction) {
 		f.address(i, i.Pos())
 	case *ssa.BinOp:
 		if !isNil(i.X) && !isNil(i.Y) {
-			f.compare(i.X.Type())
+			f.compare(i.X.Type(), i.Pos())
 		}
 	case *ssa.Call:
 		f.call(i, i.Pos())
@@ -178,7 +179,7 @@ func (f *facts) instruction(i ssa.Instruction) {
 		f.lookup(i)
 	case *ssa.MapUpdate:
 		f.elem(i.Map.Type(), Store, i.Pos())
-		f.compare(i.Key.Type())
+		f.compare(i.Key.Type(), i.Pos())
 	case *ssa.TypeAssert:
 		if !types.IsInterface(i.AssertedType) {
 			f.asserted = append(f.asserted, i.AssertedType)
@@ -249,25 +250,6 @@ func (f *facts) value(fn *ssa.Function) {
 	f.callee(fn, nil, fn.Pos())
 }
 
-// compare enters a comparison of values of a type: where interfaces are in it, of what those hold.
-func (f *facts) compare(t types.Type) {
-	switch u := t.Underlying().(type) {
-	case *types.Interface:
-		f.compares = true
-	case *types.Array:
-		f.compare(u.Elem())
-	case *types.Struct:
-		for i := range u.NumFields() {
-			f.compare(u.Field(i).Type())
-		}
-	}
-}
-
-func isNil(v ssa.Value) bool {
-	c, ok := v.(*ssa.Const)
-	return ok && c.IsNil()
-}
-
 func (f *facts) unary(i *ssa.UnOp) {
 	switch i.Op {
 	case token.MUL:
@@ -334,6 +316,6 @@ func (f *facts) lookup(i *ssa.Lookup) {
 	if _, ok := i.X.Type().Underlying().(*types.Map); ok {
 		f.elem(i.X.Type(), Load, i.Pos())
 		f.whole(i.Type(), Load, i.Pos())
-		f.compare(i.Index.Type())
+		f.compare(i.Index.Type(), i.Pos())
 	}
 }

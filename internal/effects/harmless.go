@@ -134,3 +134,8 @@ func (p *Loaded) refuses(fn *ssa.Function) bool {
 	}
 	return p.refusing[fn]
 }
+
+func isNil(v ssa.Value) bool {
+	c, ok := v.(*ssa.Const)
+	return ok && c.IsNil()
+}

@@ -27,12 +27,20 @@ func (f *facts) library(fn *ssa.Function, i ssa.CallInstruction, pos token.Pos) 
 		f.arguments(fn, i, Load, pos)
 		return
 	}
+	if slices.Contains(strings.Fields(comparing), shortName(fn)) {
+		for _, t := range fn.TypeArgs() {
+			f.compare(t, pos)
+		}
+	}
 	a := Load
 	if e.writes {
 		a |= Store
 	}
 	f.arguments(fn, i, a, pos)
 }
+
+// comparing are the functions that compare elements by ==.
+const comparing = "slices.Compact slices.Contains slices.Equal slices.Index maps.Equal"
 
 // arguments enters loads of all that the parameters lead to, and calls of functions among them.
 func (f *facts) arguments(fn *ssa.Function, i ssa.CallInstruction, a Access, pos token.Pos) {

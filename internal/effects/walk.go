@@ -103,6 +103,7 @@ func (w *walk) merge(f *facts) {
 		a.kinds[k] = t
 	}
 	a.compares = a.compares || f.compares
+	a.same = append(a.same, f.same...)
 	a.opaque = append(a.opaque, f.opaque...)
 	a.observes = append(a.observes, f.observes...)
 	a.inPlace = append(a.inPlace, f.inPlace...)

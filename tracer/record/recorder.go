@@ -25,6 +25,7 @@ type Recorder[V alias.Operand, B comparable] struct {
 	top    B
 	region *Region[V, B]
 	spans  []*span // of all regions
+	deep   int     // regions with many around them, in the outermost call
 	what   string  // the call that is being recorded
 }
 

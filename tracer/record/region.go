@@ -20,6 +20,7 @@ type Region[V alias.Operand, B comparable] struct {
 	block B
 	outer *Region[V, B] // nil in the whole
 	loop  bool          // the code runs any number of times
+	depth int           // regions around it
 
 	captured []V
 	inner    map[V]V
@@ -174,12 +175,37 @@ func (in *Region[V, B]) placeholder(storage *alias.Storage[V]) V {
 // param adds a parameter for a value after the others of the region.
 func (in *Region[V, B]) param(src V) V { return in.rec.regions.Param(in.block, src, src.Type()) }
 
+// Regions within one another: so many may lie around one without a bound, and so many regions may have more.
+const (
+	flatRegions = 8
+	deepRegions = 500
+)
+
+// nested returns how many regions lie around the next one. A function that calls itself in a branch is recorded in that branch again, and so on, whatever
+// the data say: it ends here.
+func (r *Recorder[V, B]) nested() int {
+	if r.region == nil {
+		r.deep = 0
+		return 0
+	}
+	depth := r.region.depth + 1
+	if depth > flatRegions {
+		r.deep++
+	}
+	if r.deep > deepRegions {
+		panic((&diag.Error{Code: RegionMismatch, Op: r.what, Msg: "control flow lies in control flow, " + itoa(depth) + " calls deep, and goes on: a function that calls itself in a branch has no end where both branches are recorded",
+			Hint: "repeat the function by While"}).At(diag.Here()))
+	}
+	return depth
+}
+
 // open starts a region with a parameter for each operand; slice tells which of
 // them lose their axis 0.
 func (r *Recorder[V, B]) open(name string, operands []V, slice func(i int) bool) *Region[V, B] {
 	r.renewAll()
+	depth := r.nested()
 	in := &Region[V, B]{rec: r, block: r.regions.Open(name), outer: r.region, inner: map[V]V{},
-		bases: map[*alias.Storage[V]]V{}}
+		bases: map[*alias.Storage[V]]V{}, depth: depth}
 	for i, v := range operands {
 		ty := v.Type()
 		if slice != nil && slice(i) && ty.Ranked() && ty.Rank() > 0 {
