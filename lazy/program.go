@@ -15,6 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer"
+	"github.com/gofx-dev/gofx/tracer/record"
 )
 
 // Program is a step of which the session knows the graph without running it: its runs record
@@ -90,8 +91,9 @@ func (s *Session) Program(step any, x ...*tensor.Tensor) (p *Program, err error)
 		t.Args = append(t.Args, tracer.Meta(in.Type()))
 	}
 	var all []taken
+	goroutine := record.Goroutine()
 	leave = tensor.Watch(func(st *array.Storage, how tensor.Touch) {
-		if how == tensor.Taken {
+		if how == tensor.Taken && record.Goroutine() == goroutine {
 			all = append(all, taken{st, diag.Here()})
 		}
 	})

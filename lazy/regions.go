@@ -70,11 +70,10 @@ func (p *place) bodies() []*block {
 
 // flows is what a session knows of functions that are being recorded.
 type flows struct {
-	s         *Session
-	block     *block // nil outside of them
-	plain     int    // functions run as Go code, at this depth
-	start     uint64 // of the outermost one
-	goroutine string
+	s     *Session
+	block *block // nil outside of them
+	plain int    // functions run as Go code, at this depth
+	start uint64 // of the outermost one
 }
 
 // abandoned is the panic that ends the recording of a function.
@@ -149,9 +148,10 @@ func (f *flows) records(what string, code func()) (done bool) {
 		}
 	}()
 	defer f.s.enter(what)()
-	f.start, f.goroutine = array.Now(), record.Goroutine()
+	f.start = array.Now()
+	goroutine := record.Goroutine()
 	defer tensor.Watch(func(st *array.Storage, how tensor.Touch) {
-		if how == tensor.Writing && f.block != nil && record.Goroutine() == f.goroutine {
+		if how == tensor.Writing && record.Goroutine() == goroutine && f.block != nil {
 			f.writes(st)
 		}
 	})()

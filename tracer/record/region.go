@@ -285,13 +285,15 @@ func (in *Region[V, B]) watch() (leave func()) {
 	}
 	goroutine := Goroutine()
 	return tensor.Watch(func(st *array.Storage, how tensor.Touch) {
-		if _, known := in.looked[st]; how != tensor.Read || known || Goroutine() != goroutine {
+		if how != tensor.Read || Goroutine() != goroutine {
 			return
 		}
 		if in.looked == nil {
 			in.looked = map[*array.Storage]diag.Pos{}
 		}
-		in.looked[st] = diag.Here()
+		if _, known := in.looked[st]; !known {
+			in.looked[st] = diag.Here()
+		}
 	})
 }
 

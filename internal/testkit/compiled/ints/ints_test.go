@@ -109,6 +109,9 @@ var testees = []testee{
 	of("Logged", Logged, CompileLogged, false),
 	of("Ranked", Ranked, CompileRanked, false),
 	of("Twice", Twice, CompileTwice, false),
+	of("Outgrows", Outgrows, CompileOutgrows, false),
+	of("AtMost", AtMost, CompileAtMost, true),
+	of("Fits", Fits, CompileFits, false),
 }
 
 // judge calls a program as it is and compiled, each on its own model.

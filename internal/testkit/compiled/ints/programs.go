@@ -5,7 +5,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go Above Between Switched Parity Differs Bounded Capped Halved Given Merged Helped Returned Positioned Fresh Cropped Asked Equals Told Level Levels Signed PinFloat PinLoop PinField PinSwap PinIndex PinShape PinTwice Weighed Coincides Negative Flagged Twice Mapped ByValue Inner Listed Unsigned Halfway Argued Grows Shrinks PinDrawn Spaced Padded Deferred Logged Ranked
+//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go Above Between Switched Parity Differs Bounded Capped Halved Given Merged Helped Returned Positioned Fresh Cropped Asked Equals Told Level Levels Signed PinFloat PinLoop PinField PinSwap PinIndex PinShape PinTwice Weighed Coincides Negative Flagged Twice Mapped ByValue Inner Listed Unsigned Halfway Argued Grows Shrinks PinDrawn Spaced Padded Deferred Logged Ranked Outgrows AtMost Fits
 
 type tt = tensor.Tensor
 
@@ -423,4 +423,29 @@ func Ranked(m *Model, x, y *tt) *tt {
 		return x.Reshape(-1, 1).Sum(0)
 	}
 	return x.Sum(0)
+}
+
+// Outgrows compares a size with that of a tensor that is none of the session's, by one line.
+func Outgrows(m *Model, x, y *tt) *tt {
+	if rows(x) > rows(tensor.FromSlice(make([]float32, 9))) {
+		return x.Neg()
+	}
+	return x.AddScalar(1)
+}
+
+// AtMost compares a word by "no more than".
+func AtMost(m *Model, x, y *tt) *tt {
+	if m.Level <= 10 {
+		return x.Neg()
+	}
+	return x.AddScalar(1)
+}
+
+// Fits gives operators a size next to numbers that it is in some calls.
+func Fits(m *Model, x, y *tt) *tt {
+	s, n := x.Sum(1).Unsqueeze(1), x.Dim(0)
+	return s.Expand(n, 2).Sum(1).
+		Add(s.Expand(n, 3).Sum(1)).
+		Add(s.Expand(n, 4).Sum(1)).
+		Add(s.Expand(n, 5).Sum(1))
 }

@@ -50,4 +50,7 @@ var Records = map[string]int{
 	"Grows":      8,
 	"Shrinks":    12,
 	"Twice":      6,
+	"Outgrows":   6,
+	"AtMost":     6,
+	"Fits":       5,
 }
