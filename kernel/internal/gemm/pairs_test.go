@@ -197,6 +197,35 @@ func TestLinearPackedBF16NotFinite(t *testing.T) {
 	})
 }
 
+// At every size, wherever such an operand lies, and at all levels.
+func TestLinearPackedBF16Unusual(t *testing.T) {
+	kerneltest.BrainLevels(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(10, 11))
+		for _, m := range []int{1, 2, 5, 14, 15, 40} {
+			for _, n := range []int{1, 7, 12, 13, 33, 70} {
+				for _, k := range []int{1, 2, 3, 17, 64, 65, 129, 1601} {
+					x, wt := kerneltest.Unusual(r, []int{m, k}, []int{n, k})
+					pack, of := PackLinear{BF16: true, Transposed: r.IntN(2) == 0}, wt
+					if pack.Transposed {
+						of = array.Permute(wt, 1, 0)
+					}
+					_, dims := pack.Packed(of)
+					packed, out := array.New(array.F32, dims...), array.New(array.F32, m, n)
+					pack.Run(&par.Workspace{}, []*array.Array{packed}, []*array.Array{of})
+					LinearPacked{Features: n, BF16: true}.Run(&par.Workspace{}, []*array.Array{out}, []*array.Array{x, packed})
+					a, b, exact := kerneltest.Brained(x), kerneltest.Brained(wt), kerneltest.NewRef(m, n)
+					for j := range exact.V {
+						for p := range k {
+							exact.V[j] += a.V[j/n*k+p] * b.V[j%n*k+p]
+						}
+					}
+					kerneltest.RequireUnusual(t, exact, out, []int{m, n, k})
+				}
+			}
+		}
+	})
+}
+
 func TestLinearPackedBF16DoesNotAllocate(t *testing.T) {
 	kerneltest.BrainLevels(t, func(t *testing.T) {
 		for _, m := range []int{1, 20} {
