@@ -3,6 +3,7 @@ package gemm
 import (
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,11 +53,13 @@ func TestJoin(t *testing.T) {
 	if !cpu.HasPairs() {
 		t.Skip("needs AVX-512 BF16")
 	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	r := rand.New(rand.NewPCG(1, 2))
-	for n := range 150 {
+	for turn := range 300 {
+		n, before := turn/2, turn%2 == 1
 		src := awkward(r, n)
-		got := kerneltest.GuardedFloats(t, r, Words(n), false)
-		from := kerneltest.GuardedFloats(t, r, n, false)
+		got := kerneltest.GuardedFloats(t, r, Words(n), before)
+		from := kerneltest.GuardedFloats(t, r, n, before)
 		copy(from, src)
 		JoinAlong(got, from)
 		for i := range got {
@@ -66,7 +69,7 @@ func TestJoin(t *testing.T) {
 			}
 			require.Equalf(t, want, math.Float32bits(got[i]), "word %d of %d floats: %x", i, n, src[2*i:])
 		}
-		lo, hi, both := kerneltest.GuardedFloats(t, r, n, false), kerneltest.GuardedFloats(t, r, n, false), kerneltest.GuardedFloats(t, r, n, false)
+		lo, hi, both := kerneltest.GuardedFloats(t, r, n, before), kerneltest.GuardedFloats(t, r, n, before), kerneltest.GuardedFloats(t, r, n, before)
 		copy(lo, src)
 		copy(hi, awkward(r, n))
 		JoinAcross(both, lo, hi)

@@ -63,3 +63,16 @@ func RequireUnusual(t testing.TB, exact RefArray, got *array.Array, what any) {
 		}
 	}
 }
+
+// Words fills words with two bf16 each, which it returns: those of the lower halves, then those of the upper ones.
+func Words(r *rand.Rand, words []float32) (halves []float32) {
+	n := len(words)
+	halves = make([]float32, 2*n)
+	for i := range halves {
+		halves[i] = array.BFloatFromFloat32(float32(r.NormFloat64())).Float32()
+	}
+	for i := range words {
+		words[i] = math.Float32frombits(math.Float32bits(halves[i])>>16 | math.Float32bits(halves[n+i]))
+	}
+	return halves
+}
