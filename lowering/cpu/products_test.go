@@ -48,7 +48,7 @@ func TestProductsRoundOperands(t *testing.T) {
 		want := interpret(t, module(t, graph(true)), in...)
 		e, err := cpu.Compile(m, lowering.Options{Products: array.BF16, Threads: 2})
 		require.NoError(t, err)
-		require.Equal(t, "bf16: "+kernel.ProductsOfBF16()+", in 1 steps", e.Granted(), c.call)
+		require.Equal(t, "bf16: "+kernel.ProductsOfBF16()+", in 1 step", e.Granted(), c.call)
 		got, err := e.Run(ctx, in)
 		require.NoError(t, err)
 		exact, err := cpu.Compile(m, lowering.Options{Threads: 2})
