@@ -158,7 +158,7 @@ func TestConvPackedBF16Unusual(t *testing.T) {
 			{Conv{PadLo: []int{1, 0, 1}, PadHi: []int{0, 1, 1}}, []int{1, 3, 5, 6, 20}, []int{5, 3, 2, 2, 3}, []int{1, 5, 5, 6, 20}},
 			{Conv{Stride: []int{2, 2}, PadLo: []int{1, 1}, PadHi: []int{1, 1}}, []int{1, 3, 15, 15}, []int{5, 3, 3, 3}, []int{1, 5, 8, 8}},
 		} {
-			for i := range 8 {
+			for i, threads := range []int{1, 2, 5, 16} {
 				pack := PackConv{Conv: c.s, BF16: true}
 				if i%2 == 1 {
 					pack.In = c.x[2:]
@@ -167,7 +167,6 @@ func TestConvPackedBF16Unusual(t *testing.T) {
 				_, dims := pack.Packed(wt)
 				packed, out, exact := array.New(array.F32, dims...), array.New(array.F32, c.y...), kerneltest.NewRef(c.y...)
 				pack.Run(&par.Workspace{}, []*array.Array{packed}, []*array.Array{wt})
-				threads := []int{1, 2, 5, 16}[i/2]
 				ConvPacked{Conv: pack.Conv, Channels: c.w[0], Kernel: c.w[2:], In: pack.In, BF16: true}.Run(&par.Workspace{Threads: threads}, []*array.Array{out}, []*array.Array{in, packed})
 				kerneltest.ConvMeaning(kerneltest.ConvForm(c.s))([]kerneltest.RefArray{kerneltest.Brained(in), kerneltest.Brained(wt), {}}, []kerneltest.RefArray{exact})
 				kerneltest.RequireUnusual(t, exact, out, c)
