@@ -190,7 +190,7 @@ func TestRunWithoutPeers(t *testing.T) {
 	failed, err := run(options{run: "^gemm/64x", threads: "1", json: true, pairs: 15, window: time.Microsecond, limit: time.Hour}, &out)
 	require.NoError(t, err)
 	require.False(t, failed)
-	rows, err := readJSON(strings.NewReader(out.String()))
+	rows, err := readJSON[Row](strings.NewReader(out.String()))
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
 	require.Equal(t, 15, rows[0].Pairs)

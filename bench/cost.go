@@ -46,7 +46,7 @@ func costs(o options, out io.Writer) error {
 	}
 	var rows []*costRow
 	if o.from != "" {
-		rows, err = readCosts(strings.Split(o.from, ","))
+		rows, err = readLists[costRow](strings.Split(o.from, ","))
 	} else {
 		rows, err = measureCosts(strings.Split(o.cost, ","), threads)
 	}
@@ -186,26 +186,6 @@ func residentPeak() int64 {
 	}
 	n, _ := strconv.ParseInt(string(fields[0]), 10, 64)
 	return n << 10
-}
-
-func readCosts(names []string) ([]*costRow, error) {
-	var rows []*costRow
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		for dec := json.NewDecoder(bytes.NewReader(text)); ; {
-			r := &costRow{}
-			if err := dec.Decode(r); err == io.EOF {
-				break
-			} else if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			rows = append(rows, r)
-		}
-	}
-	return rows, nil
 }
 
 // run is the row as a device calibrates with it.

@@ -178,19 +178,11 @@ func run(o options, out io.Writer) (failed bool, err error) {
 
 // readFiles reads rows, in the order of the cases; a row that occurs again replaces the earlier one.
 func readFiles(names []string) ([]*Row, error) {
-	var rows []*Row
-	for _, n := range names {
-		f, err := os.Open(n)
-		if err != nil {
-			return nil, err
-		}
-		r, err := readJSON(f)
-		f.Close()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", n, err)
-		}
-		rows = merged(rows, r)
+	all, err := readLists[Row](names)
+	if err != nil {
+		return nil, err
 	}
+	rows := merged(nil, all)
 	sortRows(rows)
 	return rows, nil
 }

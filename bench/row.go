@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -117,12 +118,12 @@ func writeJSON(w io.Writer, r *Row) error {
 	return err
 }
 
-// readJSON reads the output of writeJSON.
-func readJSON(r io.Reader) ([]*Row, error) {
-	var rows []*Row
+// readJSON reads objects that follow each other, such as the output of writeJSON.
+func readJSON[T any](r io.Reader) ([]*T, error) {
+	var rows []*T
 	d := json.NewDecoder(r)
 	for {
-		v := new(Row)
+		v := new(T)
 		switch err := d.Decode(v); err {
 		case nil:
 			rows = append(rows, v)
@@ -132,6 +133,24 @@ func readJSON(r io.Reader) ([]*Row, error) {
 			return nil, err
 		}
 	}
+}
+
+// readLists reads the objects of files, one file after the other.
+func readLists[T any](names []string) ([]*T, error) {
+	var all []*T
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		list, err := readJSON[T](f)
+		f.Close()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, list...)
+	}
+	return all, nil
 }
 
 // writeTable prints rows for reading.

@@ -59,10 +59,10 @@ func TestRowsAreReadBack(t *testing.T) {
 	for _, r := range rows {
 		require.NoError(t, writeJSON(&b, r))
 	}
-	got, err := readJSON(&b)
+	got, err := readJSON[Row](&b)
 	require.NoError(t, err)
 	require.Equal(t, rows, got)
-	_, err = readJSON(strings.NewReader("{"))
+	_, err = readJSON[Row](strings.NewReader("{"))
 	require.Error(t, err)
 }
 

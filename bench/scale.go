@@ -64,17 +64,9 @@ const (
 func scales(o options, out io.Writer) error {
 	var rows []*scaleRow
 	if o.from != "" {
-		for _, name := range strings.Split(o.from, ",") {
-			f, err := os.Open(name)
-			if err != nil {
-				return err
-			}
-			more, err := readScales(f)
-			f.Close()
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			rows = append(rows, more...)
+		var err error
+		if rows, err = readLists[scaleRow](strings.Split(o.from, ",")); err != nil {
+			return err
 		}
 	} else {
 		names := strings.Split(o.scale, ",")
@@ -105,20 +97,6 @@ func scales(o options, out io.Writer) error {
 	}
 	_, err := io.WriteString(out, scaleTable(rows))
 	return err
-}
-
-func readScales(r io.Reader) (rows []*scaleRow, err error) {
-	for d := json.NewDecoder(r); ; {
-		v := &scaleRow{}
-		switch err := d.Decode(v); err {
-		case nil:
-			rows = append(rows, v)
-		case io.EOF:
-			return rows, nil
-		default:
-			return nil, err
-		}
-	}
 }
 
 // scaleOf measures a network on one thread, on two, and as two requests at once, pair by

@@ -38,7 +38,7 @@ func TestScalePage(t *testing.T) {
 	}
 	text, err := json.Marshal(row)
 	require.NoError(t, err)
-	rows, err := readScales(strings.NewReader(string(text) + "\n"))
+	rows, err := readJSON[scaleRow](strings.NewReader(string(text) + "\n"))
 	require.NoError(t, err)
 	require.Equal(t, []*scaleRow{row}, rows)
 	path := filepath.Join(dir, scaleFile)
@@ -51,6 +51,6 @@ func TestScalePage(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(first), string(again))
 	require.ErrorContains(t, writeScaleDoc(path, nil), "no rows")
-	_, err = readScales(strings.NewReader("{"))
+	_, err = readJSON[scaleRow](strings.NewReader("{"))
 	require.Error(t, err)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/op"
@@ -195,7 +196,32 @@ func smallCases(t *testing.T) []*kernelCase {
 		views.inputs = append(views.inputs, []*array.Array{g.Normal(c[0], c[1]), g.Normal(c[0], c[2])})
 		views.sizes = append(views.sizes, c)
 	}
-	return []*kernelCase{mlp, attention, types, guarded, result, layers, fixed, tuple, views, decoderCase(t, &g), quantCase(t, &g)}
+	return []*kernelCase{mlp, attention, types, guarded, result, layers, fixed, tuple, views, decoderCase(t, &g), quantCase(t, &g), brainCase(t, &g)}
+}
+
+// brainCase has products and convolutions, in groups too, whose operands are rounded to bf16.
+func brainCase(t *testing.T, g *op.Gen) *kernelCase {
+	c := &kernelCase{name: "brain", flat: true, symbols: []string{"N"}, planned: lowering.Options{Products: array.BF16}, module: kernelModule(t, `graph net(%x: f32[N,3,9,9]) {
+  symbol N = dim(%x, 0)
+  %u = get_attr[u] : f32[8,3,3,3]
+  %v = get_attr[v] : f32[6,4,1,1]
+  %w = get_attr[w] : f32[5,120]
+  %a = call_function[conv2d](%x, %u) {stride=[2,2], padding=[0,1]}
+  %r = call_function[relu](%a)
+  %b = call_function[conv2d](%r, %v) {groups=2}
+  %f = call_function[flatten](%b) {start_dim=1, end_dim=3}
+  %y = call_function[linear](%f, %w)
+  return %y
+}
+param u : f32[8,3,3,3]
+param v : f32[6,4,1,1]
+param w : f32[5,120]
+`)}
+	for _, n := range []int{1, 3} {
+		c.inputs = append(c.inputs, []*array.Array{g.Normal(n, 3, 9, 9)})
+		c.sizes = append(c.sizes, []int{n})
+	}
+	return c
 }
 
 // decoderCase is a GPT-2 that keeps keys and values: a prompt, then single tokens,
@@ -292,6 +318,7 @@ func TestKernelPackagesRun(t *testing.T) {
 	for _, c := range cases {
 		checkStyle(t, c.files)
 	}
+	require.Equal(t, 3, cases[len(cases)-1].exec.Stats().Rounded)
 	want := []string{
 		`^input "x" is missing \[FX1020\]`,
 		`^input "x" is f32\[2,783\], expected f32\[N,784\] \[FX1022\]`,
@@ -315,14 +342,14 @@ func TestKernelPackagesRun(t *testing.T) {
 		require.Regexp(t, w, failures[i])
 	}
 	t.Run("vet", func(t *testing.T) {
-		goTool(t, dir, nil, "vet", "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple", "./views", "./decoder", "./quantised")
+		goTool(t, dir, nil, "vet", "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple", "./views", "./decoder", "./quantised", "./brain")
 	})
 	t.Run("staticcheck", func(t *testing.T) {
 		path, err := exec.LookPath("staticcheck")
 		if err != nil {
 			t.Skip("staticcheck is not installed")
 		}
-		cmd := exec.Command(path, "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple", "./views", "./decoder", "./quantised")
+		cmd := exec.Command(path, "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple", "./views", "./decoder", "./quantised", "./brain")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
 		out, err := cmd.CombinedOutput()

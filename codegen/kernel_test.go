@@ -34,6 +34,7 @@ type kernelCase struct {
 	name    string // of the package
 	module  *graph.Module
 	opts    codegen.KernelOptions
+	planned lowering.Options
 	inputs  [][]*array.Array
 	symbols []string // arguments of PeakBytes
 	sizes   [][]int  // their values for each set of inputs
@@ -121,7 +122,7 @@ func state(m *graph.Module) map[string]*array.Array {
 func generate(t testing.TB, c *kernelCase) {
 	t.Helper()
 	var err error
-	c.exec, err = cpu.Compile(c.module, lowering.Options{})
+	c.exec, err = cpu.Compile(c.module, c.planned)
 	require.NoError(t, err, c.name)
 	if c.opts.Package == "" {
 		c.opts.Package = c.name

@@ -102,7 +102,7 @@ func cellTable(a state.Access, fields ...string) state.Table {
 // TestEveryWordOfPrograms changes each word of the memory of many programs between calls.
 func TestEveryWordOfPrograms(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short")
+		t.Skip("-short: 24 programs are called once for each word of their memory")
 	}
 	programs, hits := modelPrograms(), 0
 	maps.Copy(programs, cellPrograms())

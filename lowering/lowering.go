@@ -68,8 +68,8 @@ type Options struct {
 	// products are rounded to when they are loaded, for models whose time is that of
 	// reading them; the zero value leaves them as they are.
 	Weights array.DType
-	// Products is the element type, array.BF16, that operands of products and convolutions of f32
-	// with a weight that does not change are rounded to; sums and everything else stay f32. It is faster
+	// Products is the element type, array.BF16, that operands of convolutions of f32, and of products with a
+	// matrix on the right, are rounded to where the weight does not change; sums and everything else stay f32. It is faster
 	// where the processor multiplies pairs of bf16 (Granted of lowering/cpu.Executable says what a plan
 	// does) and has the same values elsewhere, within the bound of
 	// kernel.LinearPacked. The zero value leaves operands as they are.

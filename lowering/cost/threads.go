@@ -22,11 +22,14 @@ type Part struct {
 }
 
 // Median returns the medians of repeated measurements of a step: of what one thread does
-// alone, and of each chunk.
+// alone, and of each chunk. A loop over state may run another number of rounds each time: only
+// measurements with the chunks of the last one count.
 func Median(list []Part) Part {
 	if len(list) == 0 {
 		return Part{}
 	}
+	last := &list[len(list)-1]
+	list = slices.DeleteFunc(slices.Clone(list), func(p Part) bool { return !p.cutAs(last) })
 	times := make([]time.Duration, len(list))
 	of := func(one func(p *Part) time.Duration) time.Duration {
 		for i := range list {
@@ -46,6 +49,11 @@ func Median(list []Part) Part {
 		all.Regions = append(all.Regions, r)
 	}
 	return all
+}
+
+// cutAs reports whether a step has the same calls and chunks in two measurements.
+func (p *Part) cutAs(q *Part) bool {
+	return slices.EqualFunc(p.Regions, q.Regions, func(a, b kernel.Region) bool { return a.Threads == b.Threads && a.Chunks == b.Chunks })
 }
 
 // Handover is what sharing work takes: a call of two threads without work, and a cache line

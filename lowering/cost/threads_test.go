@@ -87,4 +87,11 @@ func TestMedianOfParts(t *testing.T) {
 	require.Equal(t, 10*us, m.Regions[0].Wall)
 	require.Equal(t, 9, m.Regions[0].Indices)
 	require.Empty(t, cost.Median(nil).Regions)
+
+	longer := part(9*us, 5*us, 5*us)
+	longer.Regions = append(longer.Regions, longer.Regions[0])
+	m = cost.Median([]cost.Part{longer, part(1*us, 2*us, 4*us), longer, part(3*us, 6*us, 8*us), part(2*us, 3*us, 5*us)})
+	require.Equal(t, 2*us, m.Serial, "loops of other numbers of rounds are left out")
+	require.Len(t, m.Regions, 1)
+	require.Equal(t, []time.Duration{3 * us, 5 * us}, m.Regions[0].Took)
 }

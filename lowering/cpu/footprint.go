@@ -27,11 +27,14 @@ func (e *Executable) Stats() (st Stats) {
 // bf16, "bf16: rounded operands, f32 arithmetic" on others, with the number of steps that it is about; ""
 // where no step rounds its operands.
 func (e *Executable) Granted() string {
-	n := e.Stats().Rounded
-	if n == 0 {
+	n, steps := e.Stats().Rounded, " steps"
+	switch n {
+	case 0:
 		return ""
+	case 1:
+		steps = " step"
 	}
-	return "bf16: " + kernel.ProductsOfBF16() + ", in " + strconv.Itoa(n) + " steps"
+	return "bf16: " + kernel.ProductsOfBF16() + ", in " + strconv.Itoa(n) + steps
 }
 
 // rounded counts the steps of a plan that round operands to bf16.

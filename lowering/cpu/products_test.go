@@ -48,7 +48,7 @@ func TestProductsRoundOperands(t *testing.T) {
 		want := interpret(t, module(t, graph(true)), in...)
 		e, err := cpu.Compile(m, lowering.Options{Products: array.BF16, Threads: 2})
 		require.NoError(t, err)
-		require.Equal(t, "bf16: "+kernel.ProductsOfBF16()+", in 1 steps", e.Granted(), c.call)
+		require.Equal(t, "bf16: "+kernel.ProductsOfBF16()+", in 1 step", e.Granted(), c.call)
 		got, err := e.Run(ctx, in)
 		require.NoError(t, err)
 		exact, err := cpu.Compile(m, lowering.Options{Threads: 2})
@@ -66,12 +66,15 @@ func TestProductsRoundOperands(t *testing.T) {
 }
 
 // TestProductsThatStay names what the option leaves in f32: filters of one channel, what Winograd's algorithm
-// computes faster, operands that are both values, other element types.
+// computes faster, operands that are both values, transposed convolutions, weights on the left and stacks of them, other element types.
 func TestProductsThatStay(t *testing.T) {
 	for _, text := range []string{
 		"graph g(%x: f32[2,4,5,6]) {\n %w = get_attr[w] : f32[4,1,2,2]\n %r = call_function[conv2d](%x, %w) {groups=4}\n return %r\n}\nparam w : f32[4,1,2,2]\n",
 		"graph g(%x: f32[1,64,56,56]) {\n %w = get_attr[w] : f32[64,64,3,3]\n %r = call_function[conv2d](%x, %w) {padding=[1,1]}\n return %r\n}\nparam w : f32[64,64,3,3]\n",
 		"graph g(%x: f32[20,30], %y: f32[30,40]) {\n %r = call_function[matmul](%x, %y)\n return %r\n}\n",
+		"graph g(%x: f32[2,4,5,6]) {\n %w = get_attr[w] : f32[4,6,2,2]\n %r = call_function[conv_transpose2d](%x, %w)\n return %r\n}\nparam w : f32[4,6,2,2]\n",
+		"graph g(%x: f32[30,40]) {\n %w = get_attr[w] : f32[20,30]\n %r = call_function[matmul](%w, %x)\n return %r\n}\nparam w : f32[20,30]\n",
+		"graph g(%x: f32[2,20,30]) {\n %w = get_attr[w] : f32[2,30,40]\n %r = call_function[matmul](%x, %w)\n return %r\n}\nparam w : f32[2,30,40]\n",
 		"graph g(%x: f64[20,30]) {\n %w = get_attr[w] : f64[40,30]\n %r = call_function[linear](%x, %w)\n return %r\n}\nparam w : f64[40,30]\n",
 	} {
 		m := module(t, text)

@@ -56,7 +56,7 @@ func (x *instance) watched(ctx context.Context) {
 
 // Cutting says how the steps of the plan are cut for so many threads, and what the parts
 // take: the calling goroutine alone does them, one after the other, so many times after a
-// first run, of which the medians count. The machine need not have so many processors.
+// first run, of which the medians count (see cost.Median). The machine need not have so many processors.
 // cost.Cutting predicts from it. Errors are those of Run, and of a number of threads that is
 // less than 1 or more than lowering.MaxThreads.
 func (e *Executable) Cutting(ctx context.Context, in []*array.Array, threads, runs int) (*cost.Cutting, error) {

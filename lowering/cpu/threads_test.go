@@ -156,3 +156,36 @@ param w : f32[%d,%d,3,3]
 		}
 	}
 }
+
+// A loop whose rounds depend on the state is cut differently in each run: the last one counts.
+func TestCuttingOfALoopOverState(t *testing.T) {
+	m := module(t, `graph net(%x: f32[256,256]) {
+  %s = get_attr[rounds] : f32[1]
+  %zero = call_function[mul](%s) {other=0} : f32[1]
+  %l = call_function[while](%x, %zero, %s) {carry=2} : (f32[256,256], f32[1]) {
+    region cond(%a: f32[256,256], %t: f32[1], %max: f32[1]) {
+      %lt = call_function[lt](%t, %max) : bool[1]
+      %one = call_function[squeeze](%lt) {dim=[0]} : bool[]
+      return %one
+    }
+    region body(%a: f32[256,256], %t: f32[1], %max: f32[1]) {
+      %p = call_function[matmul](%a, %a) : f32[256,256]
+      %u = call_function[add](%t) {other=1} : f32[1]
+      return (%p, %u)
+    }
+  }
+  %y = call_function[getitem](%l) {index=0} : f32[256,256]
+  %fewer = call_function[sub](%s) {other=1} : f32[1]
+  %w = call_function[assign](%s, %fewer) : f32[1]
+  return (%y, %w)
+}
+param rounds : f32[1] buffer
+`)
+	m.SetParam(graph.Param{Path: "rounds", Value: array.FromSlice([]float32{7}), Buffer: true})
+	e := compile(t, m, lowering.Options{Threads: 2})
+	require.True(t, e.Plan().Stateful)
+	c, err := e.Cutting(context.Background(), []*array.Array{array.New(array.F32, 256, 256)}, 2, 3)
+	require.NoError(t, err)
+	require.Equal(t, float32(3), array.Data[float32](e.State("rounds"))[0])
+	require.GreaterOrEqual(t, c.Predict(cpu.Handover(), 0).Barriers, 4, "the last run has four rounds")
+}

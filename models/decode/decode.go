@@ -20,7 +20,7 @@ type Options struct {
 	// Texts is how many texts are read at once, 0 for one.
 	Texts int
 	// Cache is the element type of keys and values, array.F32, array.F16 or array.U8; the zero value is F32. F16 takes half
-	// the memory; queries are rounded to it, too. U8 takes 0.27 of it: keys and values are rounded to 8 bits in blocks of 32 elements, and
+	// the memory; queries are rounded to it, too. U8 takes 0.27 of the memory of F32: keys and values are rounded to 8 bits in blocks of 32 elements, and
 	// queries, too, see [tensor.BlockAttention]; heads have to have whole blocks.
 	Cache array.DType
 	// Block is the most tokens that one run of the network takes, which bounds the memory for long

@@ -99,7 +99,7 @@ func TestReportedFile(t *testing.T) {
 	require.NoError(t, err)
 	data, err := os.ReadFile(filepath.Join(root, "..", "shared", "reports", "real", "moves_repro.onnx"))
 	if err != nil {
-		t.Skip("no folder shared/reports beside this checkout")
+		t.Skip("no folder shared/reports next to this checkout")
 	}
 	f, err := onnx.Parse(data, "moves_repro.onnx")
 	require.NoError(t, err)

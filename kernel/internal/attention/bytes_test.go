@@ -1,10 +1,12 @@
 package attention
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -114,6 +116,9 @@ func (s attentionSizes) buildBytes(r *rand.Rand, dt array.DType, layout string) 
 
 var byteTable = []attentionSizes{
 	{name: "matrices", q: []int{3, 32}, k: []int{5, 32}, v: []int{5, 32}},
+	{name: "one of one", q: []int{2, 3, 1, 32}, k: []int{2, 3, 1, 32}, v: []int{2, 3, 1, 64}},
+	{name: "odd groups", attrs: Attention{EnableGqa: true}, q: []int{3, 7, 1, 96}, k: []int{3, 1, 65, 96}, v: []int{3, 1, 65, 32}},
+	{name: "groups of a block of queries", attrs: Attention{EnableGqa: true}, q: []int{1, 9, 33, 32}, k: []int{1, 3, 63, 32}, v: []int{1, 3, 63, 32}},
 	{name: "heads", q: []int{2, 3, 37, 64}, k: []int{2, 3, 130, 64}, v: []int{2, 3, 130, 96}},
 	{name: "one query", q: []int{2, 1, 64}, k: []int{2, 77, 64}, v: []int{2, 77, 64}},
 	{name: "wide", q: []int{33, 320}, k: []int{65, 320}, v: []int{65, 32}},
@@ -183,8 +188,10 @@ func TestBlockAttentionHasOneOrder(t *testing.T) {
 // Run is that of the kernel over bytes.
 func (c *byteCase) Run(w *par.Workspace, out, in []*array.Array) { c.BlockAttention.Run(w, out, in) }
 
-// Scores have the bits of the twin in Go, mixed values are as close as roundings, and nothing outside of operands is touched. Keys may have the byte -128.
+// Scores have the bits of the twin in Go, mixed values are as close as roundings, and nothing outside of operands is touched. Keys may have the byte -128,
+// and scales be zero, subnormal or not finite.
 func TestByteParts(t *testing.T) {
+	unusual := []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.NaN()), 1e-6, 1e-40}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	kerneltest.QLevels(t, func(level string) {
 		r := rand.New(rand.NewPCG(7, 8))
@@ -206,6 +213,10 @@ func TestByteParts(t *testing.T) {
 						half.RoundQuery(q[i*byteQuery:][:byteQuery], x[i*byteElements:][:byteElements])
 					}
 					k[r.IntN(len(k))] = 128
+					for range 4 {
+						scale[r.IntN(len(scale))] = unusual[r.IntN(len(unusual))]
+						binary.LittleEndian.PutUint32(q[r.IntN(rows*count)*byteQuery+byteElements+4:], math.Float32bits(unusual[r.IntN(len(unusual))]))
+					}
 					products := &byteScores{rows: rows, blocks: count, q: q, k: k, scale: scale, c: c}
 					products.run(cpu.Host.Level)
 					want := make([]float32, attentionKeys)
@@ -217,13 +228,21 @@ func TestByteParts(t *testing.T) {
 					v, p, mix := ofBytes((keys*ld)/4), draw(rows*attentionKeys), draw(rows*count*byteElements)
 					for i := range keys {
 						for b := range count {
-							half.Quantize(v[i*ld+b*byteStored:][:byteStored], draw(byteElements))
+							block := v[i*ld+b*byteStored:][:byteStored]
+							half.Quantize(block, draw(byteElements))
+							if r.IntN(40) == 0 { // zeros too, whose scale is 0
+								half.Quantize(block, slices.Repeat([]float32{unusual[r.IntN(len(unusual))]}, byteElements))
+							}
 						}
 					}
 					wantMix := append([]float32{}, mix...)
 					(&byteValues{rows, count, keys, p, v, ld, wantMix}).run(cpu.Generic)
 					(&byteValues{rows, count, keys, p, v[:(keys-1)*ld+count*byteStored], ld, mix}).run(cpu.Host.Level)
-					require.InDeltaSlice(t, wantMix, mix, 1e-4)
+					for i, v := range mix {
+						if same := v == wantMix[i] || v != v && wantMix[i] != wantMix[i]; !same {
+							require.InDelta(t, wantMix[i], v, 1e-4, "%s, %d rows, %d blocks, %d keys", level, rows, count, keys)
+						}
+					}
 				}
 			}
 		}

@@ -24,53 +24,77 @@ func TestConvGuardPages(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 1))
 			for _, s := range [][6]int{{3, 8, 9, 3, 1, 1}, {3, 15, 9, 3, 2, 1}, {4, 4, 21, 5, 1, 4}, {4, 8, 18, 3, 2, 4}, {5, 33, 7, 1, 1, 1}, {5, 33, 7, 1, 2, 1}, {2, 2, 5, 2, 1, 1}, {3, 15, 70, 3, 1, 1}, {5, 15, 67, 1, 1, 1}, {2, 15, 131, 3, 2, 1}} {
 				for _, pad := range []int{0, s[3] / 2} {
-					guardConv(t, r, s[0], s[1], s[2], s[3], s[4], s[5], pad, before)
+					guardConv(t, r, s[0], s[1], s[2], s[3], s[4], s[5], pad, before, false)
+					if cpu.HasPairs() {
+						guardConv(t, r, s[0], s[1], s[2], s[3], s[4], s[5], pad, before, true)
+					}
 				}
 			}
 		}
 	})
 }
 
-func guardConv(t *testing.T, r *rand.Rand, chans, outChans, size, kernel, stride, groups, pad int, before bool) {
+// guardConv has so many channels, of words of two bf16 with pairs.
+func guardConv(t *testing.T, r *rand.Rand, chans, outChans, size, kernel, stride, groups, pad int, before, pairs bool) {
 	out := (size+2*pad-kernel)/stride + 1
 	at := []int{stride, stride}
 	v := conv32{g: geom.NewSpatial([]int{size, size}, []int{out, out}, []int{kernel, kernel}, at, []int{pad, pad}, nil),
-		batch: 1, groups: groups, perGroup: chans / groups, outPerGroup: outChans / groups}
+		batch: 1, groups: groups, perGroup: chans / groups, outPerGroup: outChans / groups, pairs: pairs}
 	v.src, v.weight = kerneltest.GuardedFloats(t, r, chans*size*size, before), kerneltest.GuardedFloats(t, r, outChans*v.perGroup*kernel*kernel, before)
+	if pairs {
+		v.channels = 2 * v.perGroup
+		kerneltest.Words(r, v.src)
+		kerneltest.Words(r, v.weight)
+	}
 	v.dst = kerneltest.GuardedFloats(t, r, outChans*out*out, before)
 	bias, residual := kerneltest.GuardedFloats(t, r, outChans, before), kerneltest.GuardedFloats(t, r, len(v.dst), before)
 	v.end = gemm.Finish{BiasRow: bias, Residual: residual, Ldr: out * out}.With(operand.Epilogue{Act: operand.ActReLU})
 	want := v
 	want.dst = make([]float32, len(v.dst))
 	want.runGo(&par.Workspace{})
-	if cpu.Host.Level == cpu.Generic {
+	switch {
+	case pairs: // the weights of which are always packed
+		v.packedProducts(t, r, before)
+	case cpu.Host.Level == cpu.Generic:
 		v.runGo(&par.Workspace{})
-	} else {
+	default:
 		v.run(&par.Workspace{})
 	}
 	require.InDeltaSlice(t, want.dst, v.dst, 1e-4)
-	if !hasConvTile(cpu.Host.Level) || v.perGroup == 1 && groups > 1 {
+	if !hasConvTile(cpu.Host.Level) || v.depthwise32(cpu.Host.Level) {
 		return
 	}
-	m, k := v.outPerGroup, v.perGroup*v.g.Taps
-	if spansFit(cpu.Host.Level, &v.g, v.outPerGroup, v.perGroup) {
-		n := gemm.PackedRows(cpu.Host.Level, m, k)
-		v.packed = kerneltest.GuardedFloats(t, r, groups*n, before)
-		for g := range groups {
-			gemm.PackWhole(&par.Workspace{}, cpu.Host.Level, v.packed[g*n:(g+1)*n], v.weight[g*m*k:(g+1)*m*k], k, false, m, k)
-		}
+	if spansFit(v.level(), &v.g, v.outPerGroup, v.perGroup) {
+		v.pack(t, r, before, gemm.PackedRows, func(dst, src []float32, m, k int) {
+			gemm.PackWhole(&par.Workspace{}, v.level(), dst, src, k, false, m, k)
+		})
 		clear(v.dst)
 		v.run(&par.Workspace{})
 		require.InDeltaSlice(t, want.dst, v.dst, 1e-4)
 	}
-	n := gemm.PackedRowsLen(cpu.Host.Level, m, k)
-	v.rows, v.packed = true, kerneltest.GuardedFloats(t, r, groups*n, before)
-	for g := range groups {
-		packRowsWeight(&par.Workspace{}, cpu.Host.Level, v.packed[g*n:(g+1)*n], v.weight[g*m*k:(g+1)*m*k], m, k)
-	}
+	v.rows = true
+	v.pack(t, r, before, gemm.PackedRowsLen, func(dst, src []float32, m, k int) { packRowsWeight(&par.Workspace{}, v.level(), dst, src, m, k) })
 	clear(v.dst)
 	v.run(&par.Workspace{})
 	require.InDeltaSlice(t, want.dst, v.dst, 1e-4)
+}
+
+// pack packs the weight of each group in a layout.
+func (v *conv32) pack(t *testing.T, r *rand.Rand, before bool, size func(l cpu.Level, m, k int) int, pack func(dst, src []float32, m, k int)) {
+	m, k := v.outPerGroup, v.perGroup*v.g.Taps
+	n := size(v.level(), m, k)
+	v.packed = kerneltest.GuardedFloats(t, r, v.groups*n, before)
+	for g := range v.groups {
+		pack(v.packed[g*n:(g+1)*n], v.weight[g*m*k:(g+1)*m*k], m, k)
+	}
+}
+
+// packedProducts computes the convolution by products with a packed weight, whatever would be faster.
+func (v *conv32) packedProducts(t *testing.T, r *rand.Rand, before bool) {
+	v.pack(t, r, before, gemm.PackedRows, func(dst, src []float32, m, k int) {
+		gemm.PackWhole(&par.Workspace{}, v.level(), dst, src, k, false, m, k)
+	})
+	v.products(&par.Workspace{}, v.level())
 }
 
 // A prologue leaves no operand either, and gives the bits of its twin.

@@ -16,7 +16,7 @@ type conv32 struct {
 	rows                     bool        // packed for tiles of positions and channels
 	exact                    bool        // a bias is added to the sum
 	pairs                    bool        // elements are words of two channels, see gemm.Brains
-	channels                 int         // of a group, of floats
+	channels                 int         // of a group, before two of them became a word
 	end                      gemm.Finish // for one image: rows are output channels, columns positions
 }
 

@@ -67,9 +67,10 @@ type PackConv struct {
 }
 
 // ConvInBF16 reports whether a plan that rounds operands to bf16 rounds those of a convolution with a
-// weight of the shape [M, C/Groups, kernel...], for images of the spatial sizes in, nil when unknown. It
-// does not where a group has one channel, of which there are no pairs, and where Winograd's algorithm
-// in f32 takes less time. Sizes alone decide, so that values are the same on each processor.
+// weight of the shape [M, C/Groups, kernel...] over images of the spatial sizes in, nil when unknown.
+// Two kinds of convolutions stay in f32: those whose groups have a single channel, which has no other to
+// pair with, and those that Winograd's algorithm computes faster in f32. Sizes alone decide, so every
+// processor rounds the same operands.
 //
 //gofx:kernel
 func ConvInBF16(s Conv, in, weight []int) bool {

@@ -138,6 +138,43 @@ func TestConvPackedBF16Ends(t *testing.T) {
 	})
 }
 
+// NaN, infinities and subnormal operands, in groups, in one to three dimensions, on fewer and on more threads than groups. Filters of
+// one channel leave padding out, where others multiply it: they have none here.
+func TestConvPackedBF16Unusual(t *testing.T) {
+	kerneltest.BrainLevels(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(10, 11))
+		same := Conv{PadLo: []int{1, 1}, PadHi: []int{1, 1}}
+		for _, c := range []struct {
+			s       Conv
+			x, w, y []int
+		}{
+			{same, []int{1, 4, 7, 7}, []int{16, 4, 3, 3}, []int{1, 16, 7, 7}},
+			{same, []int{2, 5, 9, 19}, []int{17, 5, 3, 3}, []int{2, 17, 9, 19}},
+			{Conv{}, []int{1, 33, 7, 7}, []int{70, 33, 1, 1}, []int{1, 70, 7, 7}},
+			{Conv{}, []int{2, 33, 1, 1}, []int{70, 33, 1, 1}, []int{2, 70, 1, 1}},
+			{Conv{Groups: 8, PadLo: []int{1, 1}, PadHi: []int{1, 1}}, []int{2, 24, 14, 14}, []int{16, 3, 3, 3}, []int{2, 16, 14, 14}},
+			{Conv{Groups: 6}, []int{1, 6, 14, 14}, []int{12, 1, 3, 3}, []int{1, 12, 12, 12}},
+			{Conv{PadLo: []int{1}, PadHi: []int{1}}, []int{2, 5, 60}, []int{4, 5, 3}, []int{2, 4, 60}},
+			{Conv{PadLo: []int{1, 0, 1}, PadHi: []int{0, 1, 1}}, []int{1, 3, 5, 6, 20}, []int{5, 3, 2, 2, 3}, []int{1, 5, 5, 6, 20}},
+			{Conv{Stride: []int{2, 2}, PadLo: []int{1, 1}, PadHi: []int{1, 1}}, []int{1, 3, 15, 15}, []int{5, 3, 3, 3}, []int{1, 5, 8, 8}},
+		} {
+			for i, threads := range []int{1, 2, 5, 16} {
+				pack := PackConv{Conv: c.s, BF16: true}
+				if i%2 == 1 {
+					pack.In = c.x[2:]
+				}
+				in, wt := kerneltest.Unusual(r, c.x, c.w)
+				_, dims := pack.Packed(wt)
+				packed, out, exact := array.New(array.F32, dims...), array.New(array.F32, c.y...), kerneltest.NewRef(c.y...)
+				pack.Run(&par.Workspace{}, []*array.Array{packed}, []*array.Array{wt})
+				ConvPacked{Conv: pack.Conv, Channels: c.w[0], Kernel: c.w[2:], In: pack.In, BF16: true}.Run(&par.Workspace{Threads: threads}, []*array.Array{out}, []*array.Array{in, packed})
+				kerneltest.ConvMeaning(kerneltest.ConvForm(c.s))([]kerneltest.RefArray{kerneltest.Brained(in), kerneltest.Brained(wt), {}}, []kerneltest.RefArray{exact})
+				kerneltest.RequireUnusual(t, exact, out, c)
+			}
+		}
+	})
+}
+
 func TestConvPackedBF16DoesNotAllocate(t *testing.T) {
 	kerneltest.BrainLevels(t, func(t *testing.T) {
 		for _, groups := range []int{1, 2, 8} {

@@ -114,6 +114,19 @@ func TestConvRows(t *testing.T) {
 	})
 }
 
+// tileLevels are the levels that have such tiles, with that of words of two bf16, which twins multiply half by half.
+func tileLevels() (list []cpu.Level) {
+	for _, l := range kerneltest.Levels() {
+		if hasConvTile(l) {
+			list = append(list, l)
+		}
+	}
+	if cpu.HasPairs() {
+		list = append(list, cpu.Pairs)
+	}
+	return list
+}
+
 // The assembly's tiles are the twin's, and so is the way that they are stored,
 // NaN, infinities and negative zero included, to the bit where nothing is summed.
 func TestConvTileTwin(t *testing.T) {
@@ -129,10 +142,7 @@ func TestConvTileTwin(t *testing.T) {
 		}
 		return s
 	}
-	for _, l := range kerneltest.Levels() {
-		if !hasConvTile(l) {
-			continue
-		}
+	for _, l := range tileLevels() {
 		lanes, mr := gemm.PanelLanes(l), gemm.BlockingOf(l).Mr
 		for n := range 300 {
 			rows, vecs, k, jump := 1+r.IntN(mr), 1+r.IntN(2), 1+r.IntN(9), r.IntN(20)
@@ -143,7 +153,13 @@ func TestConvTileTwin(t *testing.T) {
 			}
 			got := random(2*lanes*rows, false)
 			want := append([]float32{}, got...)
-			convTileGo(lanes, rows, vecs, src, offsets, jump, b, want, n%2 == 0)
+			if l == cpu.Pairs {
+				of, by := kerneltest.Words(r, src), kerneltest.Words(r, b)
+				convTileGo(lanes, rows, vecs, of[len(src):], offsets, jump, by[len(b):], want, n%2 == 0)
+				convTileGo(lanes, rows, vecs, of[:len(src)], offsets, jump, by[:len(b)], want, true)
+			} else {
+				convTileGo(lanes, rows, vecs, src, offsets, jump, b, want, n%2 == 0)
+			}
 			convTile32(l, rows, vecs, src, offsets, jump, b, b, got, n%2 == 0)
 			require.InDeltaSlice(t, want, got, 1e-5)
 

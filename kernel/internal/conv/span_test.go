@@ -70,10 +70,7 @@ func TestConvSpans(t *testing.T) {
 // The assembly's spans are the twin's, and clamps keep NaN.
 func TestConvSpanTwin(t *testing.T) {
 	r := rand.New(rand.NewPCG(14, 15))
-	for _, l := range kerneltest.Levels() {
-		if !hasConvTile(l) {
-			continue
-		}
+	for _, l := range tileLevels() {
 		bl := gemm.BlockingOf(l)
 		for n := range 300 {
 			rows, cols, k := 1+r.IntN(bl.Mr), 1+r.IntN(3*bl.Nr), 1+r.IntN(9)
@@ -99,7 +96,12 @@ func TestConvSpanTwin(t *testing.T) {
 			}
 			got := random(rows * ldc)
 			want := append([]float32{}, got...)
-			convSpanGo(rows, cols, bl.Stride, a, b, offsets, want, ldc, &e, residual)
+			if l == cpu.Pairs {
+				panel, from, steps := pairsOfSpan(r, bl.Stride, a, b, offsets)
+				convSpanGo(rows, cols, bl.Stride, panel, from, steps, want, ldc, &e, residual)
+			} else {
+				convSpanGo(rows, cols, bl.Stride, a, b, offsets, want, ldc, &e, residual)
+			}
 			convSpan32(l, rows, cols, a, b, offsets, got, ldc, &e)
 			for i := range want {
 				if want[i] != want[i] {
@@ -110,4 +112,16 @@ func TestConvSpanTwin(t *testing.T) {
 			}
 		}
 	}
+}
+
+// pairsOfSpan fills the operands of a span with words, and returns those of the span of their halves, of two steps for one.
+func pairsOfSpan(r *rand.Rand, stride int, a, b []float32, offsets []int64) (panel, from []float32, steps []int64) {
+	halves := kerneltest.Words(r, a)
+	from = kerneltest.Words(r, b)
+	for p, o := range offsets {
+		upper := halves[len(a)+p*stride:]
+		panel = append(append(panel, upper[:stride]...), halves[p*stride:(p+1)*stride]...)
+		steps = append(steps, int64(len(b))+o, o)
+	}
+	return panel, from, steps
 }

@@ -14,9 +14,9 @@ const (
 	NEON                 // arm64
 	AVX2                 // AVX2, FMA, F16C and BMI2, saved by the system
 	AVX512               // also AVX-512 F, BW, DQ and VL
-	// Pairs is what products of bf16 name in the place of AVX512 where the processor has
-	// AVX-512 BF16: a word has two of them, which a multiply-add of theirs takes at once.
-	// No processor has it for its level.
+	// Pairs stands for AVX512 in products of bf16 where the processor has AVX-512 BF16: a
+	// word has two of them, and one instruction multiplies and adds both. It is no level of a
+	// processor: Host.Level never has it.
 	Pairs
 )
 

@@ -3,6 +3,7 @@ package gemm
 import (
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,11 +53,13 @@ func TestJoin(t *testing.T) {
 	if !cpu.HasPairs() {
 		t.Skip("needs AVX-512 BF16")
 	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	r := rand.New(rand.NewPCG(1, 2))
-	for n := range 150 {
+	for turn := range 300 {
+		n, before := turn/2, turn%2 == 1
 		src := awkward(r, n)
-		got := kerneltest.GuardedFloats(t, r, Words(n), false)
-		from := kerneltest.GuardedFloats(t, r, n, false)
+		got := kerneltest.GuardedFloats(t, r, Words(n), before)
+		from := kerneltest.GuardedFloats(t, r, n, before)
 		copy(from, src)
 		JoinAlong(got, from)
 		for i := range got {
@@ -66,7 +69,7 @@ func TestJoin(t *testing.T) {
 			}
 			require.Equalf(t, want, math.Float32bits(got[i]), "word %d of %d floats: %x", i, n, src[2*i:])
 		}
-		lo, hi, both := kerneltest.GuardedFloats(t, r, n, false), kerneltest.GuardedFloats(t, r, n, false), kerneltest.GuardedFloats(t, r, n, false)
+		lo, hi, both := kerneltest.GuardedFloats(t, r, n, before), kerneltest.GuardedFloats(t, r, n, before), kerneltest.GuardedFloats(t, r, n, before)
 		copy(lo, src)
 		copy(hi, awkward(r, n))
 		JoinAcross(both, lo, hi)
@@ -194,6 +197,35 @@ func TestLinearPackedBF16NotFinite(t *testing.T) {
 		require.Equal(t, []float32{6, 3, inf}, got[3:6])
 		require.True(t, got[0] == inf && nan(got[1]) && got[2] == inf, "%v", got)
 		require.True(t, got[6] == inf && nan(got[7]) && got[8] == inf, "the greatest float rounds to infinity: %v", got)
+	})
+}
+
+// At every size, wherever such an operand lies, and at all levels.
+func TestLinearPackedBF16Unusual(t *testing.T) {
+	kerneltest.BrainLevels(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(10, 11))
+		for _, m := range []int{1, 2, 5, 14, 15, 40} {
+			for _, n := range []int{1, 7, 12, 13, 33, 70} {
+				for _, k := range []int{1, 2, 3, 17, 64, 65, 129, 1601} {
+					x, wt := kerneltest.Unusual(r, []int{m, k}, []int{n, k})
+					pack, of := PackLinear{BF16: true, Transposed: r.IntN(2) == 0}, wt
+					if pack.Transposed {
+						of = array.Permute(wt, 1, 0)
+					}
+					_, dims := pack.Packed(of)
+					packed, out := array.New(array.F32, dims...), array.New(array.F32, m, n)
+					pack.Run(&par.Workspace{}, []*array.Array{packed}, []*array.Array{of})
+					LinearPacked{Features: n, BF16: true}.Run(&par.Workspace{}, []*array.Array{out}, []*array.Array{x, packed})
+					a, b, exact := kerneltest.Brained(x), kerneltest.Brained(wt), kerneltest.NewRef(m, n)
+					for j := range exact.V {
+						for p := range k {
+							exact.V[j] += a.V[j/n*k+p] * b.V[j%n*k+p]
+						}
+					}
+					kerneltest.RequireUnusual(t, exact, out, []int{m, n, k})
+				}
+			}
+		}
 	})
 }
 

@@ -40,14 +40,15 @@ func gemvPanelsPairs(panels int, k int, a *float32, stride int, x *float32, ldx 
 //go:noescape
 func gemvDensePairs(vecs int, k int, a *float32, x *float32, ldx int, out *float32)
 
-// joinAlongPairs stores in word i of dst the floats 2i and 2i+1 of src as bf16, that of 2i in the lower half:
-// of n floats, after which there is 0. Subnormal floats become 0.
+// joinAlongPairs rounds n floats of src to bf16 and stores two of them in each word of dst: float 2i is the
+// lower half of word i, float 2i+1 the upper one. The upper half after an odd number of floats is 0.
+// Subnormal floats become 0.
 //
 //go:noescape
 func joinAlongPairs(n int, src *float32, dst *float32)
 
-// joinAcrossPairs stores in word i of dst, for i < n, float i of lo and of hi as bf16, that of lo in the lower half;
-// without hi the upper half is 0. Subnormal floats become 0.
+// joinAcrossPairs rounds n floats of lo and of hi to bf16 and stores two of them in each word of dst: float i
+// of lo is the lower half of word i, that of hi the upper one, which is 0 if hi is nil. Subnormal floats become 0.
 //
 //go:noescape
 func joinAcrossPairs(n int, lo *float32, hi *float32, dst *float32)

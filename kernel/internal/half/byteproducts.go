@@ -11,7 +11,7 @@ const (
 	ByteRows    = 8
 )
 
-// RowsAtOnce is how many of so many rows one ByteDots takes: ByteRows where there are as many, and instructions for them, or up to four.
+// RowsAtOnce returns how many of the rows that are left one ByteDots takes: ByteRows if so many are left and the processor has instructions for them, else up to four.
 func RowsAtOnce(left int) int {
 	if left >= ByteRows && vnni() {
 		return ByteRows

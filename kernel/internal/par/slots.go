@@ -11,9 +11,9 @@ const MostSlots = 64
 // Slots are numbers of pieces of memory that goroutines take while they work on a chunk.
 type Slots struct{ taken atomic.Uint64 }
 
-// Take returns a slot that nobody has: the one that is wanted if it is free, so that who
-// comes back finds what he left, else the first one. Of at most MostSlots there must be as
-// many as goroutines that take them.
+// Take returns a free slot: the one that is wanted if it is free, so that a goroutine that
+// comes back finds what it left there, else the first one. No more than MostSlots goroutines
+// may have slots at a time.
 func (s *Slots) Take(want int) int {
 	for {
 		m := s.taken.Load()

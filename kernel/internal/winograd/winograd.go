@@ -20,7 +20,7 @@ func Tile(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
 }
 
 // BeatsPairs reports whether the way by transforms takes less time than direct sums of two
-// bf16 at a time. It asks this of a processor with AVX-512, whatever the processor is: sizes alone
+// bf16 at a time. It answers for a processor with AVX-512, whatever the processor is: sizes alone
 // decide what is rounded to bf16.
 func BeatsPairs(g *geom.Spatial, m, perGroup int) bool {
 	e := Tile(cpu.AVX512, g, m, perGroup)

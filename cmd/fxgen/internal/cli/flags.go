@@ -53,7 +53,7 @@ func (f *flags) decoderFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.job.Activations, "activations", "", "of a .gguf file: f32, or int8 to round what weights in blocks are multiplied by to 8 bits")
 }
 
-// decoder refuses values of those flags that there are not, and sources that they are not about.
+// decoder refuses unknown values of those flags, and sources that have no decoder.
 func (f *flags) decoder(arg string) error {
 	for _, g := range []struct{ name, value, known string }{{"cache", f.job.Cache, "f32, f16 or int8"}, {"activations", f.job.Activations, "f32 or int8"}} {
 		switch {

@@ -25,7 +25,7 @@ func emitPairs(c *build.Context) {
 // emitJoinAlong writes the rounding of floats that follow each other.
 func emitJoinAlong(s isa) {
 	s.Begin("joinAlong", "func(n int, src, dst *float32)",
-		"stores in word i of dst the floats 2i and 2i+1 of src as bf16, that of 2i in the lower half:\nof n floats, after which there is 0. Subnormal floats become 0.")
+		"rounds n floats of src to bf16 and stores two of them in each word of dst: float 2i is the\nlower half of word i, float 2i+1 the upper one. The upper half after an odd number of floats is 0.\nSubnormal floats become 0.")
 	n, src, dst := s.Arg("n"), s.Arg("src"), s.Arg("dst")
 	s.Wholes("whole", "rest", n, 2*s.Lanes(), func() {
 		s.VMOVUPS(simd.At(src, 0), s.V(0))
@@ -61,7 +61,7 @@ func emitJoinAlong(s isa) {
 // emitJoinAcross writes the rounding of floats of two rows.
 func emitJoinAcross(s isa) {
 	s.Begin("joinAcross", "func(n int, lo, hi, dst *float32)",
-		"stores in word i of dst, for i < n, float i of lo and of hi as bf16, that of lo in the lower half;\nwithout hi the upper half is 0. Subnormal floats become 0.")
+		"rounds n floats of lo and of hi to bf16 and stores two of them in each word of dst: float i\nof lo is the lower half of word i, that of hi the upper one, which is 0 if hi is nil. Subnormal floats become 0.")
 	n, lo, hi, dst := s.Arg("n"), s.Arg("lo"), s.Arg("hi"), s.Arg("dst")
 	turns := s.StaticGlobal("turns")
 	s.DataAttributes(attr.RODATA | attr.NOPTR)
