@@ -80,6 +80,11 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 // are an error. Options.Threads 0 stands for GOMAXPROCS. Elementwise steps write over
 // donated inputs that nothing reads any more. The error lists everything in the way, positioned.
 func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
+	return compile(m, o, chooser)
+}
+
+// compile is Compile with the choices of c.
+func compile(m *graph.Module, o lowering.Options, c *measure.Chooser) (*Executable, error) {
 	ready, err := lowering.Prepare(m, o)
 	if err != nil {
 		return nil, err
@@ -88,7 +93,7 @@ func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 	if len(ready.Graph.Symbols()) > 0 {
 		unplanned = ready.WithGraph(ready.Graph.Clone())
 	}
-	p, err := Plan(ready, o)
+	p, err := chosen(ready, o, c)
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +110,14 @@ func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 // options; it expands composite operators in it. The plan holds no arrays, and is the same on every machine unless
 // Options.Measure is on.
 func Plan(ready *graph.Module, o lowering.Options) (*plan.Plan, error) {
+	return chosen(ready, o, chooser)
+}
+
+// chosen is Plan with the choices of c.
+func chosen(ready *graph.Module, o lowering.Options, c *measure.Chooser) (*plan.Plan, error) {
 	p, err := planWithin(ready, o, nil, nil)
 	if err == nil {
-		chooser.Choose(p, o, threads(o))
+		c.Choose(p, o, threads(o))
 	}
 	return p, err
 }

@@ -63,12 +63,16 @@ func (s PackConv) rows(l cpu.Level, kernel []int, m, perGroup int) bool {
 
 // Ways implements Chooser. There is one way only of sums that have to be exact or round their operands to
 // bf16, of images of unknown sizes, and where each filter has a channel of its own.
-func (s ConvPacked) Ways(weight []int) []par.Way {
+func (s ConvPacked) Ways(x, weight []int) []par.Way {
 	l, groups, kernel := cpu.Host.Level, max(s.Groups, 1), weight[2:]
 	m, perGroup := weight[0]/groups, weight[1]
 	g, ok := expected(s.Conv, s.In, kernel)
 	if !ok || s.Exact || s.BF16 || !cpu.Assembly() || m == 0 || perGroup == 0 || depthwise32(l, perGroup, groups) {
 		return nil
+	}
+	images := groups
+	if len(x) == len(weight) {
+		images *= x[0]
 	}
 	lanes, rows := directCycles(l, &g, m, perGroup)
 	first := ConvLanes
@@ -79,12 +83,12 @@ func (s ConvPacked) Ways(weight []int) []par.Way {
 		first = map[int]ConvWay{2: ConvTiles2, 4: ConvTiles4}[e]
 	}
 	var list []par.Way
-	add := func(v ConvWay, cycles float64) {
+	add := func(v ConvWay, cycles float64) { // of a group of an image
 		step, pack := s, s.pack()
 		if v != first {
 			step.Way, pack.Way = v, v
 		}
-		list = append(list, par.Way{Name: v.String(), Cycles: cycles * float64(groups), Step: &step, Pack: &pack})
+		list = append(list, par.Way{Name: v.String(), Cycles: cycles * float64(images), Step: &step, Pack: &pack})
 	}
 	add(ConvLanes, lanes)
 	if rowsAllowed(l, &g, m, perGroup) {

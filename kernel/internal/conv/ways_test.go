@@ -70,7 +70,10 @@ func TestConvWays(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(i), 165))
 				s, dims := c.step()
 				s.Epilogue = operand.Epilogue{Act: operand.ActReLU}
-				ways := s.Ways(dims)
+				ways := s.Ways([]int{c.batch, c.chans, c.size, c.size}, dims)
+				for k, v := range s.Ways([]int{c.chans, c.size, c.size}, dims) {
+					require.Equal(t, float64(c.batch)*v.Cycles, ways[k].Cycles)
+				}
 				if want := c.ways; hasConvTile(cpu.Host.Level) || cpu.Host.Level == cpu.Generic {
 					if cpu.Host.Level == cpu.Generic {
 						want = 0
@@ -159,7 +162,7 @@ func TestConvWays_alone(t *testing.T) {
 	exact, brain, unknown := s, s, s
 	exact.Exact, brain.BF16, unknown.In = true, true, nil
 	for _, s := range []ConvPacked{exact, brain, unknown} {
-		require.Empty(t, s.Ways(dims))
+		require.Empty(t, s.Ways(nil, dims))
 	}
 	for _, way := range []ConvWay{ConvLanes, ConvRows, ConvTiles2, ConvTiles4, 200} {
 		for _, s := range []ConvPacked{exact, brain} {
@@ -181,7 +184,7 @@ func TestConvWays_alone(t *testing.T) {
 // A step of each way allocates nothing.
 func TestConvWays_allocate(t *testing.T) {
 	s, dims := wayCases[2].step()
-	for _, v := range s.Ways(dims) {
+	for _, v := range s.Ways(nil, dims) {
 		d, n := v.Pack.Packed(array.New(array.F32, dims...))
 		kerneltest.RequireNoAllocs(t, v.Step, []*array.Array{array.New(array.F32, wayCases[2].shape()...)},
 			[]*array.Array{array.New(array.F32, 1, 40, 14, 14), array.New(d, n...)})

@@ -82,9 +82,10 @@ type Way struct {
 //gofx:kernel
 type Chooser interface {
 	Step
-	// Ways returns the ways that this processor has, for a weight of the shape that the model has
-	// it in: what sizes choose comes first, as the step itself has it. There are none where sizes decide alone.
-	Ways(weight []int) []Way
+	// Ways returns the ways that this processor has, for a first operand of the shape x and a weight of the
+	// shape that the model has it in: what sizes choose comes first, as the step itself has it. There are
+	// none where sizes decide alone.
+	Ways(x, weight []int) []Way
 }
 
 // Updater is a Step whose result may lie exactly where its first operand lies, if that is

@@ -177,7 +177,7 @@ func points(p *plan.Plan, threads int) (list []*point) {
 			list = append(list, points(r, threads)...)
 		}
 		ways := waysOf(p, i)
-		if ways == nil {
+		if len(ways) < 2 {
 			continue
 		}
 		k := p.Steps[i].In[1]
@@ -187,9 +187,7 @@ func points(p *plan.Plan, threads int) (list []*point) {
 		}
 		at[k].steps = append(at[k].steps, i)
 	}
-	list = slices.DeleteFunc(list, func(t *point) bool {
-		return len(t.ways) < 2 || slices.ContainsFunc(t.steps, func(i int) bool { return !known(t.plan, i) })
-	})
+	list = slices.DeleteFunc(list, func(t *point) bool { return !t.alone() })
 	for _, t := range list {
 		t.key = keyOf(t)
 	}
@@ -197,19 +195,22 @@ func points(p *plan.Plan, threads int) (list []*point) {
 	return list
 }
 
-// waysOf returns the ways of a step whose estimates are close to the first one's; nil where its weight is not packed.
+// alone reports whether no other step reads the weight, which would have to be computed alike.
+func (t *point) alone() bool {
+	readers := 0
+	for i := range t.plan.Steps {
+		if slices.Contains(t.plan.Steps[i].In, t.buffer) {
+			readers++
+		}
+	}
+	return readers == len(t.steps)
+}
+
+// waysOf returns the ways of a step of known sizes whose estimates are close to the first one's; nil where its
+// weight is not packed.
 func waysOf(p *plan.Plan, i int) []kernel.Way {
-	s := &p.Steps[i]
-	k, ok := s.Kernel.(kernel.Chooser)
-	if !ok || len(s.In) < 2 || s.In[1] < 0 || p.Buffers[s.In[1]].Pack == nil {
-		return nil
-	}
-	weight, ok := p.Buffers[s.In[1]].Type.Dims().Known()
-	if !ok {
-		return nil
-	}
 	var list []kernel.Way
-	for _, w := range k.Ways(weight) {
+	for _, w := range all(p, i) {
 		if len(list) == 0 || w.Cycles <= Close*list[0].Cycles {
 			list = append(list, w)
 		}
@@ -217,9 +218,20 @@ func waysOf(p *plan.Plan, i int) []kernel.Way {
 	return list
 }
 
-// known reports whether all sizes of a step are numbers.
-func known(p *plan.Plan, i int) bool {
+// all returns the ways of a step.
+func all(p *plan.Plan, i int) []kernel.Way {
 	s := &p.Steps[i]
+	k, ok := s.Kernel.(kernel.Chooser)
+	if !ok || !known(p, s) || len(s.In) < 2 || s.In[0] < 0 || s.In[1] < 0 || p.Buffers[s.In[1]].Pack == nil {
+		return nil
+	}
+	x, _ := p.Buffers[s.In[0]].Type.Dims().Known()
+	weight, _ := p.Buffers[s.In[1]].Type.Dims().Known()
+	return k.Ways(x, weight)
+}
+
+// known reports whether all sizes of a step are numbers, and none is 0.
+func known(p *plan.Plan, s *plan.Step) bool {
 	for _, list := range [2][]int{s.In, s.Out} {
 		for _, k := range list {
 			if k < 0 {
@@ -230,7 +242,7 @@ func known(p *plan.Plan, i int) bool {
 			}
 		}
 	}
-	return len(s.Sizes) == 0 && len(s.Out) > 0 && !slices.Contains(s.Out, -1) && s.In[0] >= 0
+	return len(s.Sizes) == 0 && len(s.Out) > 0 && !slices.Contains(s.Out, -1)
 }
 
 // cycles estimates all that is measured of a point once.
@@ -238,11 +250,7 @@ func (t *point) cycles() (sum float64) {
 	for _, w := range t.ways {
 		sum += w.Cycles
 	}
-	images := 1
-	if x := t.plan.Buffers[t.step().In[0]].Type; x.Rank() == t.plan.Buffers[t.buffer].Type.Rank() {
-		images, _ = x.Dim(0).Int()
-	}
-	return sum * float64(images)
+	return sum
 }
 
 // apply has the steps of a point go by what was chosen, and notes it.
@@ -265,51 +273,10 @@ func (t *point) apply(e entry, stored bool) {
 
 // take has steps that read a weight go by the way of a name.
 func take(p *plan.Plan, weight int, steps []int, name string) {
-	dims, _ := p.Buffers[weight].Type.Dims().Known()
 	for _, i := range steps {
-		ways := p.Steps[i].Kernel.(kernel.Chooser).Ways(dims)
+		ways := all(p, i)
 		if at := slices.IndexFunc(ways, func(w kernel.Way) bool { return w.Name == name }); at >= 0 {
 			p.Steps[i].Kernel, p.Buffers[weight].Pack = ways[at].Step, ways[at].Pack
-		}
-	}
-}
-
-// Follow has steps of p, and of the plans in it, go by the ways of the steps of another plan that compute the
-// same nodes: for plans of the same graph that are to give the same bits.
-func Follow(p, other *plan.Plan) {
-	ways := map[string]string{}
-	chosen(other, ways)
-	if len(ways) > 0 {
-		follow(p, ways)
-	}
-}
-
-// chosen collects the ways, by node, that are not those that rules choose.
-func chosen(p *plan.Plan, ways map[string]string) {
-	for _, m := range p.Measured {
-		for _, n := range m.Nodes {
-			if m.Chosen > 0 {
-				ways[n] = m.Ways[m.Chosen].Name
-			}
-		}
-	}
-	for i := range p.Steps {
-		for _, r := range p.Steps[i].Regions {
-			chosen(r, ways)
-		}
-	}
-}
-
-func follow(p *plan.Plan, ways map[string]string) {
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		for _, r := range s.Regions {
-			follow(r, ways)
-		}
-		for _, n := range s.Nodes {
-			if name := ways[n]; name != "" && waysOf(p, i) != nil {
-				take(p, s.In[1], []int{i}, name)
-			}
 		}
 	}
 }
