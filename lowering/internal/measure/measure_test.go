@@ -116,14 +116,48 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// Short steps run oftener, up to a bound.
+// One run without a disturbance among many with one decides nothing.
+func TestChoose_disturbed(t *testing.T) {
+	calls := 0
+	p := net(1)
+	New(func(what string, run func()) time.Duration {
+		if run(); what == "plain" {
+			return ms
+		}
+		if what != "fast" {
+			return 0
+		}
+		if calls++; calls == 3 {
+			return ms / 2
+		}
+		return 2 * ms
+	}).Choose(p, on("-"), 1)
+	require.Equal(t, []string{""}, ways(t, p))
+	require.Equal(t, ms/2, p.Measured[0].Ways[1].Time)
+}
+
+// Short steps run oftener, up to a bound, next to others that do not.
 func TestChoose_short(t *testing.T) {
 	m := by(300*time.Microsecond, 300*time.Microsecond)
 	New(m.measure).Choose(net(1), on("-"), 1)
-	require.Equal(t, 7, m.runs["plain"], "2 ms are over after seven")
+	require.Equal(t, 1+7, m.runs["plain"], "2 ms are over after seven")
+	require.Equal(t, 1+7, m.runs["fast"])
 	m = by(1, 1)
 	New(m.measure).Choose(net(1), on("-"), 1)
 	require.Equal(t, 1+mostRuns, m.runs["plain"])
+	p := net(1, 2)
+	runs := 0 // of two steps in turns: the heavier one is long
+	New(func(what string, run func()) time.Duration {
+		if run(); what == Between {
+			return 0
+		}
+		if runs++; runs <= 4*6 && runs%2 == 1 {
+			return 3 * map[string]time.Duration{"plain": 2, "fast": 1}[what] * ms
+		}
+		return map[string]time.Duration{"plain": 2, "fast": 1}[what]
+	}).Choose(p, on("-"), 1)
+	require.Equal(t, []string{"fast", "fast"}, ways(t, p))
+	require.Equal(t, 4*6+2*(mostRuns-leastRuns), runs)
 }
 
 // Without the option, and where results are to be exact, rules choose and nothing runs.

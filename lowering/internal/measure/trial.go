@@ -38,11 +38,14 @@ type trial struct {
 type contest struct {
 	point   *point
 	skipped bool
+	runs    bool // in this round
 	out, in []*array.Array
 	packed  []*array.Array // the weight, by way
 	fresh   []byte         // the first operand, which the step before has just written in a run
 	least   []time.Duration
-	sum     time.Duration // of the way that rules choose
+	wins    []int         // rounds in which a way was faster than the one that rules choose
+	base    time.Duration // of that one in this round
+	sum     time.Duration // of all of its rounds
 	rounds  int
 }
 
@@ -58,7 +61,7 @@ func newTrial(list []*point, m Meter, budget time.Duration, most int64, weights 
 	touch(t.rest) // else all of its pages are one
 	expected, left := time.Duration(0), most-int64(len(t.rest))
 	for _, p := range list {
-		c := &contest{point: p, least: make([]time.Duration, len(p.ways))}
+		c := &contest{point: p, least: make([]time.Duration, len(p.ways)), wins: make([]int, len(p.ways))}
 		t.runs = append(t.runs, c)
 		t.ws.Threads = p.threads
 		takes := time.Duration(p.cycles() / admit / float64(p.threads) * (1 + leastRuns) * float64(time.Second))
@@ -152,6 +155,9 @@ func touch(b []byte) {
 // run measures.
 func (t *trial) run() {
 	for round := 0; ; round++ {
+		for _, c := range t.runs {
+			c.runs = !c.skipped && (round <= leastRuns || round <= mostRuns && c.sum < longRun)
+		}
 		again := false
 		for way := 0; t.turn(round, way); way++ {
 			again = true
@@ -159,24 +165,22 @@ func (t *trial) run() {
 		if !again || t.spent > t.budget {
 			break
 		}
-		for _, c := range t.runs {
-			c.rounds = round
-		}
 		if round == 0 {
 			t.drop()
+			continue // which is not counted
+		}
+		for _, c := range t.runs {
+			if c.runs {
+				c.rounds++
+			}
 		}
 	}
-}
-
-// wants reports whether a point is to run in a round.
-func (c *contest) wants(round int) bool {
-	return !c.skipped && (round <= leastRuns || round <= mostRuns && c.sum < longRun)
 }
 
 // turn runs one way of each point that has it, and reports whether there was any.
 func (t *trial) turn(round, way int) (any bool) {
 	for _, c := range t.runs {
-		if !c.wants(round) || way >= len(c.packed) {
+		if !c.runs || way >= len(c.packed) {
 			continue
 		}
 		if !any {
@@ -195,7 +199,12 @@ func (t *trial) turn(round, way int) (any bool) {
 			c.least[way] = took
 		}
 		if way == 0 {
-			c.sum += took
+			c.base = took
+			if round > 0 {
+				c.sum += took
+			}
+		} else if round > 0 && took < c.base {
+			c.wins[way]++
 		}
 	}
 	return any
@@ -240,12 +249,11 @@ func (c *contest) entry(budget time.Duration) entry {
 	best := 0
 	for i, w := range ways {
 		e.times[w.Name] = max(c.least[i], 1)
-		if c.least[i] < c.least[best] {
+		steady := 4*c.wins[i] >= 3*c.rounds // what disturbs one way alone decides nothing
+		if steady && float64(c.least[i]) <= Gain*float64(c.least[0]) && c.least[i] < c.least[best] {
 			best = i
 		}
 	}
-	if float64(c.least[best]) <= Gain*float64(c.least[0]) {
-		e.chosen = ways[best].Name
-	}
+	e.chosen = ways[best].Name
 	return e
 }

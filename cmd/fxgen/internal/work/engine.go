@@ -57,7 +57,7 @@ func (c *captured) runner(j *Job) (r runner, note string, err error) {
 		r.run = fx.NewGraphModule(c.gm).RunArrays
 		return r, "", nil
 	case Plan, Int8:
-		o, err := c.measured(j)
+		o, err := measured(c, j)
 		if err != nil {
 			return r, "", err
 		}
@@ -120,7 +120,7 @@ func (j *Job) options() lowering.Options {
 
 // measured are the options of a plan whose steps may be measured: that needs sizes that are numbers, those of
 // the job.
-func (c *captured) measured(j *Job) (lowering.Options, error) {
+func measured(c *captured, j *Job) (lowering.Options, error) {
 	o := j.options()
 	if o.Measure.On = j.Measure; j.Measure && c.src.values == nil {
 		sizes, err := c.sizes(j)

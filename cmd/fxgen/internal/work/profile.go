@@ -145,7 +145,7 @@ func (c *captured) profile(ctx context.Context, j *Job, res *Result) error {
 	if j.Threads > 0 {
 		runtime.GOMAXPROCS(j.Threads)
 	}
-	o, err := c.measured(j)
+	o, err := measured(c, j)
 	if err != nil {
 		return err
 	}
