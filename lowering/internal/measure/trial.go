@@ -57,7 +57,7 @@ const (
 )
 
 func newTrial(list []*point, m Meter, budget time.Duration, most int64, weights int) *trial {
-	t := &trial{meter: m, budget: budget, rest: make([]byte, weights)}
+	t := &trial{meter: m, budget: budget, rest: make([]byte, min(int64(weights), most))}
 	touch(t.rest) // else all of its pages are one
 	expected, left := time.Duration(0), most-int64(len(t.rest))
 	for _, p := range list {
