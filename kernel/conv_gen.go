@@ -28,8 +28,9 @@ func PackedConvLen(s Conv, in, weight []int) int {
 }
 
 // PackConv packs in[0], the weight [M, C/Groups, kernel...] of a convolution in
-// f32, f16 or bf16, for ConvPacked with the same Conv, In and Exact: out[0] is f32
-// [PackedConvLen(...)]. The processor that the program runs on chooses how.
+// f32, f16 or bf16, for ConvPacked with the same Conv, In, Exact, BF16 and Way: out[0] is f32
+// [PackedConvLen(...)], or as long as Packed says. The processor that the program runs on chooses how,
+// where Way does not say it.
 type PackConv = conv.PackConv
 
 // ConvInBF16 reports whether a plan that rounds operands to bf16 rounds those of a convolution with a
@@ -60,6 +61,8 @@ func ConvInBF16(s Conv, in, weight []int) bool {
 // different sizes are neighbours, and an infinity or NaN reaches all outputs of its tiles.
 // With a nil In sums are direct, within (k+2)·2⁻²³·Σ|x·w| for k terms.
 //
+// Way chooses in the place of sizes: results of each way have the bounds above. It changes nothing with Exact or BF16.
+//
 // With Exact and no epilogue but a bias the result has the bits of Conv, if SumsInBlocks holds of
 // the filters of a group and the positions of an image.
 //
@@ -81,6 +84,20 @@ type ConvTranspose = conv.ConvTranspose
 // convolution with the filters turned. ConvPacked states the bounds. Element types f32, f16,
 // bf16.
 type ConvTransposeFused = conv.ConvTransposeFused
+
+// ConvWay is how a convolution with a packed weight is computed. A way that a processor or the sizes
+// do not allow stands for ConvBySizes.
+type ConvWay = conv.ConvWay
+
+// The ways. Direct sums have positions or channels along the lanes of a vector; the others go by
+// Winograd's algorithm.
+const (
+	ConvBySizes = conv.ConvBySizes // the one with the least estimate
+	ConvLanes   = conv.ConvLanes   // direct sums, positions along lanes
+	ConvRows    = conv.ConvRows    // direct sums, channels along lanes, a tile of positions at a time
+	ConvTiles2  = conv.ConvTiles2  // transforms, tiles of 2x2 outputs
+	ConvTiles4  = conv.ConvTiles4  // transforms, tiles of 4x4 outputs
+)
 
 // ConvWeightGrad is the gradient of Conv with respect to its weight: in[0] what was convolved,
 // [N, C, spatial...], in[1] the gradient of the result, [N, M, spatial...]; out[0] is

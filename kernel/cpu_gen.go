@@ -17,3 +17,9 @@ func CPU() string {
 func ProductsOfBF16() string {
 	return cpu.ProductsOfBF16()
 }
+
+// Machine names the processor that this process runs on: its model, the instruction sets that the
+// process uses, and the caches. What was measured on one machine holds for those of the same name.
+func Machine() string {
+	return cpu.Machine()
+}

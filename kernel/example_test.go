@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
@@ -143,4 +144,23 @@ func ExampleConvInBF16() {
 		kernel.ConvInBF16(kernel.Conv{Groups: 64}, []int{56, 56}, []int{64, 1, 3, 3}),
 		kernel.ConvInBF16(same, []int{56, 56}, []int{64, 64, 3, 3}))
 	// Output: true false false
+}
+
+// The ways of a convolution that a processor has; on one without assembly there is no choice.
+func ExampleConvPacked() {
+	s := kernel.ConvPacked{Conv: kernel.Conv{Groups: 1}, Channels: 32, Kernel: []int{1, 1}, In: []int{14, 14}}
+	for i, w := range s.Ways([]int{1, 64, 14, 14}, []int{32, 64, 1, 1}) {
+		if k := w.Step.(*kernel.ConvPacked); (k.Way == kernel.ConvBySizes) != (i == 0) || w.Cycles <= 0 {
+			fmt.Println(w.Name, k.Way)
+		}
+	}
+	s.Exact = true
+	fmt.Println(len(s.Ways([]int{1, 64, 14, 14}, []int{32, 64, 1, 1})), kernel.ConvTiles4)
+	// Output: 0 Tiles4
+}
+
+// What is measured on one machine holds for others of its name.
+func ExampleMachine() {
+	fmt.Println(strings.Contains(kernel.Machine(), kernel.CPU()))
+	// Output: true
 }

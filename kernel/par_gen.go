@@ -72,6 +72,13 @@ type Sizer = par.Sizer
 // use to another processor.
 type Packer = par.Packer
 
+// Way is one of several implementations of a step.
+type Way = par.Way
+
+// Chooser is a Step with a packed weight, its second operand, that may be computed in several ways, with
+// the same bounds of errors.
+type Chooser = par.Chooser
+
 // Updater is a Step whose result may lie exactly where its first operand lies, if that is
 // contiguous: it then writes what changes, and copies nothing.
 type Updater = par.Updater

@@ -93,17 +93,44 @@ func (f Folder) Load(key string) []byte {
 
 // Save keeps data for a key, as a whole or not at all.
 func (f Folder) Save(key string, data []byte) {
+	if tmp := f.begin(key, data); tmp != "" {
+		f.end(tmp, key)
+	}
+}
+
+// Offer keeps data for a key unless something good is kept for it already, and returns what is kept: of
+// programs that offer at once all get the same. Where nothing can be kept it returns data.
+func (f Folder) Offer(key string, data []byte, good func([]byte) bool) []byte {
+	tmp := f.begin(key, data)
+	if tmp == "" {
+		return data
+	}
+	if os.Link(tmp, f.file(key)) == nil {
+		_ = os.Remove(tmp) // the other name of what is kept now
+		f.trim(MaxFolder)
+		return data
+	}
+	if kept := f.Load(key); kept != nil && good(kept) {
+		_ = os.Remove(tmp) // not needed
+		return kept
+	}
+	f.end(tmp, key)
+	return data
+}
+
+// begin writes an entry under a name of its own, "" where that fails.
+func (f Folder) begin(key string, data []byte) string {
 	const folderMode = 0o700
 	if f == "" || len(data) == 0 || len(data) > MaxFolder-sha256.Size || os.MkdirAll(string(f), folderMode) != nil || !f.trusted() {
-		return
+		return ""
 	}
 	secret := f.secret(true)
 	if secret == nil {
-		return
+		return ""
 	}
 	tmp, err := os.CreateTemp(string(f), stem(key)+"-*"+begun)
 	if err != nil {
-		return
+		return ""
 	}
 	if _, err = tmp.Write(sumOf(secret, key, data)); err == nil {
 		_, err = tmp.Write(data)
@@ -111,11 +138,17 @@ func (f Folder) Save(key string, data []byte) {
 	if e := tmp.Close(); err == nil {
 		err = e
 	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), f.file(key))
-	}
 	if err != nil {
 		_ = os.Remove(tmp.Name()) // nothing else is to be done with it
+		return ""
+	}
+	return tmp.Name()
+}
+
+// end makes a written entry the one of its key.
+func (f Folder) end(tmp, key string) {
+	if os.Rename(tmp, f.file(key)) != nil {
+		_ = os.Remove(tmp) // nothing else is to be done with it
 	}
 	f.trim(MaxFolder)
 }

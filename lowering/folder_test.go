@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,4 +72,44 @@ func TestFolder(t *testing.T) {
 	blocked := lowering.UserFolder("npu", file("a"))
 	blocked.Save("a", []byte("x")) // no folder can be there
 	require.Nil(t, blocked.Load("a"))
+}
+
+// Of those that offer at once all get the same, and what is not good is replaced.
+func TestFolder_Offer(t *testing.T) {
+	dir := t.TempDir()
+	f := lowering.UserFolder("npu", dir)
+	good := func(b []byte) bool { return string(b) != "bad" }
+	f.Save("k", []byte("bad"))
+	require.Equal(t, "a", string(f.Offer("k", []byte("a"), good)))
+	require.Equal(t, "a", string(f.Offer("k", []byte("b"), good)))
+	require.Equal(t, "a", string(f.Load("k")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, lowering.Key("k")+".bin"), []byte("damaged"), 0o600))
+	require.Equal(t, "c", string(f.Offer("k", []byte("c"), good)))
+	require.Equal(t, "d", string(lowering.Folder("").Offer("k", []byte("d"), good)), "nothing is kept")
+
+	var wg sync.WaitGroup
+	got := make([]string, 20)
+	for i := range got {
+		wg.Go(func() { got[i] = string(f.Offer("new", fmt.Append(nil, i), good)) })
+	}
+	wg.Wait()
+	for _, s := range got {
+		require.Equal(t, got[0], s)
+	}
+	require.Equal(t, got[0], string(f.Load("new")))
+	left, err := filepath.Glob(filepath.Join(dir, "*.new"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func ExampleFolder_Offer() {
+	dir, err := os.MkdirTemp("", "choices")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	f := lowering.Folder(dir)
+	any := func([]byte) bool { return true }
+	fmt.Println(string(f.Offer("way", []byte("tiles"), any)), string(f.Offer("way", []byte("lanes"), any)))
+	// Output: tiles tiles
 }

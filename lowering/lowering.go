@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -74,6 +75,10 @@ type Options struct {
 	// does) and has the same values elsewhere, within the bound of
 	// kernel.LinearPacked. The zero value leaves operands as they are.
 	Products array.DType
+	// Measure grants a target of the processor to measure, where implementations of a step are close by
+	// their estimates, which one is fastest on this machine, and to take that. Results then differ
+	// between machines, within the bounds of the kernels. With Exact it changes nothing.
+	Measure Measure
 	// MaxBytes is the most memory that a value of the graph, all intermediate values
 	// together, or the scratch memory of a step may take, at compilation where sizes are
 	// numbers, else in the run; the error has code array.CodeTooLarge. 0 stands for
@@ -81,6 +86,31 @@ type Options struct {
 	// where they are computed: a file has as many as it has bytes. Who compiles models of
 	// other people sets it.
 	MaxBytes int64
+}
+
+// Measure says what may be measured when a graph is compiled, and where choices are kept. The zero value
+// measures nothing: rules choose, from sizes and caches.
+type Measure struct {
+	On bool // without it the other fields mean nothing
+	// Stored takes choices that are kept, and measures nothing.
+	Stored bool
+	// Budget is the most time that a compilation measures for; 0 stands for MeasureBudget. Steps for which
+	// there is no time left stay as rules choose.
+	Budget time.Duration
+	// Folder is where choices are kept, by machine, threads, version and step, so that later programs
+	// choose alike and measure nothing: as UserFolder("cpu", Folder) reads it. "-" keeps them in the process alone.
+	Folder string
+}
+
+// MeasureBudget is the time that a compilation measures for, where Measure.Budget says nothing.
+const MeasureBudget = 200 * time.Millisecond
+
+// key is what Options.Key has of it.
+func (m Measure) key() string {
+	if !m.On {
+		return ""
+	}
+	return ";measure " + strconv.FormatBool(m.Stored) + " " + m.Budget.String() + " " + strconv.Quote(m.Folder)
 }
 
 // MostBytes is what MaxBytes stands for: at most array.MaxBytes.
@@ -116,7 +146,7 @@ func (o Options) Key() string {
 	donate := slices.Clone(o.Donate)
 	slices.Sort(donate)
 	list("donate", slices.Compact(donate))
-	out.WriteString("threads " + strconv.Itoa(o.Threads) + ";exact " + strconv.FormatBool(o.Exact) + ";weights " + o.Weights.String() + ";products " + o.Products.String() + ";bytes " + strconv.FormatInt(o.MaxBytes, 10))
+	out.WriteString("threads " + strconv.Itoa(o.Threads) + ";exact " + strconv.FormatBool(o.Exact) + ";weights " + o.Weights.String() + ";products " + o.Products.String() + ";bytes " + strconv.FormatInt(o.MaxBytes, 10) + o.Measure.key())
 	return out.String()
 }
 
@@ -169,6 +199,9 @@ func (o Options) Check(module *graph.Module) error {
 		bad("operands of products are to be rounded to "+p.String()+", expected bf16", "leave the option out for products as they are")
 	} else if p != array.Invalid && (o.Exact || o.Weights != array.Invalid) {
 		bad("Products: bf16 cannot be combined with Exact or Weights", "leave out one of the two")
+	}
+	if o.Measure.Budget < 0 {
+		bad("the budget for measuring is "+o.Measure.Budget.String()+", expected a time that is not negative", "0 stands for "+MeasureBudget.String())
 	}
 	if o.MaxBytes < 0 {
 		bad("at most "+strconv.FormatInt(o.MaxBytes, 10)+" bytes are allowed, expected a number that is not negative", "0 stands for array.MaxBytes")

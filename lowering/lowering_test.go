@@ -121,10 +121,14 @@ func TestOptionsKey(t *testing.T) {
 	for _, o := range []lowering.Options{
 		{}, {Shapes: map[string]int{"N": 1}}, {Shapes: map[string]int{"N": 1, "M": 1}}, {Outputs: []int{}}, {Outputs: []int{0, 1}}, {Outputs: []int{1, 0}}, {Exact: true}, {Weights: array.BF16}, {Products: array.BF16},
 		{Donate: []int{1}}, {Threads: 1}, {Into: []lowering.Into{{Result: 1}}}, {Into: []lowering.Into{{Input: 1}}}, {Into: []lowering.Into{{Input: 1}, {Result: 1}}},
+		{Measure: lowering.Measure{On: true}}, {Measure: lowering.Measure{On: true, Stored: true}}, {Measure: lowering.Measure{On: true, Budget: 1}}, {Measure: lowering.Measure{On: true, Folder: "-"}},
 	} {
 		require.False(t, keys[o.Key()], o.Key())
 		keys[o.Key()] = true
 	}
+	require.Equal(t, lowering.Options{}.Key(), lowering.Options{Measure: lowering.Measure{Folder: "x"}}.Key(), "which is off")
+	_, err := lowering.Prepare(parse(t, "graph g(%x: f32[2]) {\n return %x\n}\n"), lowering.Options{Measure: lowering.Measure{On: true, Budget: -1}})
+	require.ErrorContains(t, err, "the budget for measuring is -1ns, expected a time that is not negative")
 	require.Equal(t, lowering.Options{Donate: []int{1, 0, 1}}.Key(), lowering.Options{Donate: []int{0, 1}}.Key())
 	require.Equal(t, lowering.Options{Into: []lowering.Into{{Result: 1}, {Input: 1}}}.Key(), lowering.Options{Into: []lowering.Into{{Input: 1}, {Result: 1}}}.Key())
 }

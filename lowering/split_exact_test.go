@@ -94,6 +94,8 @@ func TestPartsKeepOptions(t *testing.T) {
 			f.SetInt(2)
 		case reflect.Int64:
 			f.SetInt(1 << 30)
+		case reflect.Struct:
+			f.Set(reflect.ValueOf(lowering.Measure{On: true}))
 		default:
 			require.Contains(t, []string{"Weights", "Products"}, v.Type().Field(i).Name, "give the new field a value here")
 			f.Set(reflect.ValueOf(array.BF16))

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/kernel"
 )
 
 type documentJSON struct {
@@ -132,4 +134,39 @@ func TestProfilesTellOfThreads(t *testing.T) {
 	code, stdout, _ = call("profile", "-threads", "1", "-repeat", "1", "-top", "1", "mlp")
 	require.Zero(t, code)
 	require.NotContains(t, stdout, "barriers")
+}
+
+// profile -measure lists what it compared, and the second call what the first one kept.
+func TestProfileMeasure(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	file := filepath.Join(t.TempDir(), "net.fx")
+	require.NoError(t, os.WriteFile(file, []byte("gofx 1\n\ngraph net(%x: f32[N,64,1,1]) {\n  symbol N = dim(%x, 0)\n  %w = get_attr[w] : f32[32,64,1,1]\n"+
+		"  %y = call_function[conv2d](%x, %w)\n  return %y\n}\nparam w : f32[32,64,1,1]\n"), 0o600))
+	for i := range 2 {
+		code, stdout, stderr := call("profile", "-json", "-measure", "-repeat", "1", file)
+		require.Zero(t, code, stderr)
+		var p struct {
+			Measured []struct {
+				Step, Chosen string
+				Ways         []struct{ Name string }
+				Stored       bool
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(stdout), &p))
+		if strings.HasPrefix(kernel.CPU(), "avx") {
+			require.Len(t, p.Measured, 1)
+		}
+		for _, m := range p.Measured {
+			require.Equal(t, "y", m.Step)
+			require.Len(t, m.Ways, 2)
+			require.Equal(t, i == 1, m.Stored)
+		}
+		code, stdout, stderr = call("profile", "-measure", "-repeat", "1", file)
+		require.Zero(t, code, stderr)
+		require.Equal(t, len(p.Measured) > 0, strings.Contains(stdout, " of 1 steps are not computed as rules choose, 1 choices were made before"), stdout)
+	}
+	code, _, stderr := call("run", "-measure", "-engine", "eager", "mlp")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "-measure is for -engine plan and int8, got -engine eager")
 }

@@ -32,6 +32,8 @@ func Literal(value reflect.Value, h Holes) jen.Code {
 		return From("kernel", OpcodeName(typed))
 	case kernel.Activation:
 		return From("kernel", "Act"+typed.String())
+	case kernel.ConvWay:
+		return From("kernel", "Conv"+typed.String())
 	case op.Ints:
 		if typed.Len() == 0 {
 			return From("op", "Ints").Values()

@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/internal/measure"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/op"
 )
@@ -79,6 +80,11 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 // are an error. Options.Threads 0 stands for GOMAXPROCS. Elementwise steps write over
 // donated inputs that nothing reads any more. The error lists everything in the way, positioned.
 func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
+	return compile(m, o, chooser)
+}
+
+// compile is Compile with the choices of c.
+func compile(m *graph.Module, o lowering.Options, c *measure.Chooser) (*Executable, error) {
 	ready, err := lowering.Prepare(m, o)
 	if err != nil {
 		return nil, err
@@ -87,17 +93,13 @@ func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 	if len(ready.Graph.Symbols()) > 0 {
 		unplanned = ready.WithGraph(ready.Graph.Clone())
 	}
-	p, err := Plan(ready, o)
+	p, err := chosen(ready, o, c)
 	if err != nil {
 		return nil, err
 	}
-	threads := o.Threads
-	if threads == 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
 	dropValues(ready)
 	from, inputs := newSource(m), ready.Graph.Inputs()
-	e, err := newExecutable(p, from, inputs, threads, o.MaxBytes, nil)
+	e, err := newExecutable(p, from, inputs, threads(o), o.MaxBytes, nil)
 	if err == nil && gainsFromSizes(p) {
 		e.special = &specialist{ready: unplanned, source: from, opts: o, inputs: inputs}
 	}
@@ -105,9 +107,30 @@ func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 }
 
 // Plan makes the plan of a module that lowering.Prepare returned, for the same
-// options; it expands composite operators in it. The plan holds no arrays.
+// options; it expands composite operators in it. The plan holds no arrays, and is the same on every machine unless
+// Options.Measure is on.
 func Plan(ready *graph.Module, o lowering.Options) (*plan.Plan, error) {
-	return planWithin(ready, o, nil, nil)
+	return chosen(ready, o, chooser)
+}
+
+// chosen is Plan with the choices of c.
+func chosen(ready *graph.Module, o lowering.Options, c *measure.Chooser) (*plan.Plan, error) {
+	p, err := planWithin(ready, o, nil, nil)
+	if err == nil {
+		c.Choose(p, o, threads(o))
+	}
+	return p, err
+}
+
+// chooser has what was measured in this process.
+var chooser = measure.New(measure.Clock)
+
+// threads is the most that a run uses.
+func threads(o lowering.Options) int {
+	if o.Threads == 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return o.Threads
 }
 
 // planWithin is Plan for a graph within others, which write the tensors assigned; see

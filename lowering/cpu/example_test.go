@@ -239,3 +239,40 @@ func ExampleHandover() {
 	fmt.Println(h.Call > 0 && h.Line > 0)
 	// Output: true
 }
+
+// Implementations whose estimates are close are compared on this machine. "-" keeps nothing for later programs.
+func ExampleExecutable_Stats() {
+	m, err := graph.Parse([]byte(`gofx 1
+
+graph net(%x: f32[1,64,1,1]) {
+  %w = get_attr[w] : f32[32,64,1,1]
+  %y = call_function[conv2d](%x, %w)
+  return %y
+}
+param w : f32[32,64,1,1]
+`), "net.fx")
+	if err != nil {
+		panic(err)
+	}
+	m.SetParam(graph.Param{Path: "w", Value: array.New(array.F32, 32, 64, 1, 1)})
+	o := lowering.Options{Measure: lowering.Measure{On: true}}
+	o.Measure.Folder = "-"
+	e, err := cpu.Compile(m, o)
+	if err != nil {
+		panic(err)
+	}
+	defer e.Close()
+	for _, c := range e.Stats().Measured { // there is one way only without AVX2
+		if len(c.Ways) < 2 || c.Chosen >= len(c.Ways) || c.Stored {
+			fmt.Println(c)
+		}
+	}
+	o.Exact = true
+	exact, err := cpu.Compile(m, o)
+	if err != nil {
+		panic(err)
+	}
+	defer exact.Close()
+	fmt.Println(len(exact.Stats().Measured))
+	// Output: 0
+}

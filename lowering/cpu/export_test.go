@@ -3,8 +3,16 @@ package cpu
 import (
 	"context"
 
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/internal/measure"
 )
+
+// CompileMetered is Compile in a process that has chosen nothing yet, with times from a meter.
+func CompileMetered(m *graph.Module, o lowering.Options, meter measure.Meter) (*Executable, error) {
+	return compile(m, o, measure.New(meter))
+}
 
 // Soil fills the memory that idle instances of the executable keep between runs,
 // arena and scratch, and those of the bodies of its control flow.

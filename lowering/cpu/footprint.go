@@ -12,6 +12,9 @@ import (
 type Stats struct {
 	Specialised int // plans for sizes that came again, at most MaxSpecialised
 	Rounded     int // steps, those of bodies included, that round the operands of a product to bf16
+	// Measured are the steps, those of bodies included, of which implementations were compared: see
+	// lowering.Options.Measure.
+	Measured []plan.Measured
 }
 
 // Stats counts the plans.
@@ -20,7 +23,19 @@ func (e *Executable) Stats() (st Stats) {
 		st.Specialised = len(e.special.made())
 	}
 	st.Rounded = rounded(e.plan)
+	st.Measured = measured(e.plan, nil)
 	return st
+}
+
+// measured appends those of a plan and of its bodies.
+func measured(p *plan.Plan, list []plan.Measured) []plan.Measured {
+	list = append(list, p.Measured...)
+	for i := range p.Steps {
+		for _, body := range p.Steps[i].Regions {
+			list = measured(body, list)
+		}
+	}
+	return list
 }
 
 // Granted says what became of Options.Products: "bf16: vdpbf16ps" where this processor multiplies pairs of

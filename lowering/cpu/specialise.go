@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/internal/measure"
 	"github.com/gofx-dev/gofx/lowering/plan"
 )
 
@@ -136,6 +137,7 @@ func (s *specialist) specialise(e *Executable, sizes []int) *Executable {
 	if err != nil {
 		return nil
 	}
+	measure.Follow(p, e.plan)
 	own, err := newExecutable(p, s.source, s.inputs, e.threads, e.limit, nil)
 	if err != nil {
 		return nil

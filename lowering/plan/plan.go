@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"time"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
@@ -126,6 +128,25 @@ type Plan struct {
 	Arena shape.Dim
 	// Stateful tells that steps write Weight buffers, so that runs must not overlap.
 	Stateful bool
+	// Measured are the steps of which implementations were compared, see lowering.Options.Measure.
+	Measured []Measured
+}
+
+// Measured is a step that several implementations compute, of which one was chosen by measuring. Steps that
+// read the same packed weight are computed alike.
+type Measured struct {
+	Nodes []string // that the step computes
+	Ways  []Timed  // that were compared; what rules choose comes first
+	// Chosen is which of Ways the step goes by.
+	Chosen int
+	// Stored tells that the choice was made before: by another program, or an earlier compilation of this one.
+	Stored bool
+}
+
+// Timed is an implementation of a step.
+type Timed struct {
+	Name string        // of the kernel.Way
+	Time time.Duration // the least of some runs; 0 where there was no time to measure
 }
 
 // Weights returns the indices of the weight buffers, in order.

@@ -35,7 +35,7 @@ var Rows = [][]string{
 	{"codegen/module", "codegen/kernelstyle"},
 	{"lowering/shard"},
 	{"codegen/gosrc", "codegen/certificate", "codegen/kernelstyle/outline", "lowering/cost", "lowering/generated"},
-	{"lowering/internal/packs"},
+	{"lowering/internal/packs", "lowering/internal/measure"},
 	{"lowering", "lowering/plan", "lowering/internal/join", "lowering/gpu/internal/device"},
 	{"lowering/internal/lifetimes", "passes/quant/tune"},
 	{"passes/recompute"},

@@ -32,7 +32,7 @@ func (s PackConv) size(weight []int) int {
 	if s.pairs(perGroup) {
 		l, perGroup = cpu.Pairs, gemm.Words(perGroup)
 	}
-	if rowsForm(l, s.Conv, s.In, weight[2:], m/groups, perGroup) {
+	if s.rows(l, weight[2:], m/groups, perGroup) {
 		return groups * gemm.PackedRowsLen(l, m/groups, perGroup*taps)
 	}
 	return groups * gemm.PackedRows(l, m/groups, perGroup*taps)
@@ -51,12 +51,17 @@ func (s PackConv) tile(m, perGroup int, kernel []int) int {
 	if !ok || len(kernel) != 2 || s.Exact || s.BF16 {
 		return 0
 	}
-	return winograd.Tile(cpu.Host.Level, &g, m/max(s.Groups, 1), perGroup)
+	l, m := cpu.Host.Level, m/max(s.Groups, 1)
+	if s.way() == ConvBySizes || !winograd.Suits(l, &g, m, perGroup) {
+		return winograd.Tile(l, &g, m, perGroup)
+	}
+	return s.way().side()
 }
 
 // PackConv packs in[0], the weight [M, C/Groups, kernel...] of a convolution in
-// f32, f16 or bf16, for ConvPacked with the same Conv, In and Exact: out[0] is f32
-// [PackedConvLen(...)]. The processor that the program runs on chooses how.
+// f32, f16 or bf16, for ConvPacked with the same Conv, In, Exact, BF16 and Way: out[0] is f32
+// [PackedConvLen(...)], or as long as Packed says. The processor that the program runs on chooses how,
+// where Way does not say it.
 //
 //gofx:kernel
 type PackConv struct {
@@ -64,6 +69,7 @@ type PackConv struct {
 	In    []int // the input's spatial sizes, by which an algorithm is chosen; nil when unknown
 	Exact bool  // for ConvPacked with Exact
 	BF16  bool  // for ConvPacked with BF16
+	Way   ConvWay
 }
 
 // ConvInBF16 reports whether a plan that rounds operands to bf16 rounds those of a convolution with a
@@ -102,7 +108,7 @@ func (s PackConv) Run(w *par.Workspace, out, in []*array.Array) {
 	} else {
 		m := in[0].Dim(0) / groups
 		k := len(weight) / in[0].Dim(0)
-		rows := rowsForm(l, s.Conv, s.In, in[0].Shape()[2:], m, perGroup)
+		rows := s.rows(l, in[0].Shape()[2:], m, perGroup)
 		size := gemm.PackedRows(l, m, k)
 		if rows {
 			size = gemm.PackedRowsLen(l, m, k)
@@ -151,6 +157,8 @@ func (s PackConv) ScratchBytes(_, in []*array.Array) int {
 // different sizes are neighbours, and an infinity or NaN reaches all outputs of its tiles.
 // With a nil In sums are direct, within (k+2)·2⁻²³·Σ|x·w| for k terms.
 //
+// Way chooses in the place of sizes: results of each way have the bounds above. It changes nothing with Exact or BF16.
+//
 // With Exact and no epilogue but a bias the result has the bits of Conv, if SumsInBlocks holds of
 // the filters of a group and the positions of an image.
 //
@@ -167,6 +175,7 @@ type ConvPacked struct {
 	In       []int // as PackConv had it; other sizes are convolved as well
 	Exact    bool
 	BF16     bool // operands are rounded to bf16
+	Way      ConvWay
 	Prologue operand.Prologue
 	operand.Epilogue
 }
@@ -185,7 +194,7 @@ func (s ConvPacked) form(out, x *array.Array) conv32 {
 		v.perGroup = gemm.Words(v.perGroup)
 	}
 	if cpu.Assembly() && (v.pairs || !depthwise32(cpu.Host.Level, v.perGroup, v.groups)) {
-		v.rows = rowsForm(v.level(), s.Conv, s.In, s.Kernel, v.outPerGroup, v.perGroup)
+		v.rows = s.pack().rows(v.level(), s.Kernel, v.outPerGroup, v.perGroup)
 	}
 	return v
 }
@@ -197,7 +206,7 @@ func (s ConvPacked) winograd(v *conv32) int {
 }
 
 // pack returns the step that packed the weight.
-func (s ConvPacked) pack() PackConv { return PackConv{s.Conv, s.In, s.Exact, s.BF16} }
+func (s ConvPacked) pack() PackConv { return PackConv{s.Conv, s.In, s.Exact, s.BF16, s.Way} }
 
 // winograd returns the convolution for transformed weights.
 func (v *conv32) winograd() winograd.Conv {

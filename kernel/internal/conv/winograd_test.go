@@ -173,7 +173,7 @@ func TestWinogradStep(t *testing.T) {
 		weight := kerneltest.ToArray(kerneltest.RandomRef(r, []int{128, 128, 3, 3}), array.F32, false)
 		require.Positive(t, PackConv{Conv: s.Conv, In: s.In}.tile(128, 128, s.Kernel))
 		require.Zero(t, PackConv{Conv: s.Conv}.tile(128, 128, s.Kernel), "direct sums where no size is given")
-		require.Zero(t, PackConv{s.Conv, s.In, true, false}.tile(128, 128, s.Kernel), "direct sums where bits are to be those of Conv")
+		require.Zero(t, PackConv{Conv: s.Conv, In: s.In, Exact: true}.tile(128, 128, s.Kernel), "direct sums where bits are to be those of Conv")
 		packed := array.New(array.F32, PackedConvLen(s.Conv, s.In, weight.Shape()))
 		kerneltest.RunStep(t, PackConv{Conv: s.Conv, In: s.In}, []*array.Array{packed}, []*array.Array{weight})
 		direct := array.New(array.F32, PackedConvLen(s.Conv, nil, weight.Shape()))

@@ -66,6 +66,28 @@ type Packer interface {
 	Packed(weight *array.Array) (d array.DType, shape []int)
 }
 
+// Way is one of several implementations of a step.
+//
+//gofx:kernel
+type Way struct {
+	Name   string
+	Cycles float64 // an estimate, to be compared with those of the other ways
+	Step   Step    // a pointer
+	Pack   Packer  // of the weight, for Step
+}
+
+// Chooser is a Step with a packed weight, its second operand, that may be computed in several ways, with
+// the same bounds of errors.
+//
+//gofx:kernel
+type Chooser interface {
+	Step
+	// Ways returns the ways that this processor has, for a first operand of the shape x and a weight of the
+	// shape that the model has it in: what sizes choose comes first, as the step itself has it. There are
+	// none where sizes decide alone.
+	Ways(x, weight []int) []Way
+}
+
 // Updater is a Step whose result may lie exactly where its first operand lies, if that is
 // contiguous: it then writes what changes, and copies nothing.
 //

@@ -38,10 +38,23 @@ func TileOnce(l cpu.Level, g *geom.Spatial, m, perGroup, images int) int {
 	return choose(l, g, m, perGroup, images, true)
 }
 
-func choose(l cpu.Level, g *geom.Spatial, m, perGroup, images int, once bool) int {
+// Suits reports whether a convolution can be computed by tiles, and has channels enough for it.
+func Suits(l cpu.Level, g *geom.Spatial, m, perGroup int) bool {
 	one := [3]int{1, 1, 1}
-	if l == cpu.Generic || g.Kernel != [3]int{1, 3, 3} || g.Stride != one || g.Dilate != one ||
-		m < winogradLeast || perGroup < winogradLeast {
+	return l != cpu.Generic && g.Kernel == [3]int{1, 3, 3} && g.Stride == one && g.Dilate == one &&
+		m >= winogradLeast && perGroup >= winogradLeast
+}
+
+// Cycles estimates the cycles of a group of an image by tiles of the side e, 0 for direct sums.
+func Cycles(l cpu.Level, e int, g *geom.Spatial, m, perGroup int) float64 {
+	if e == 0 {
+		return directCost(l, g, m, perGroup)
+	}
+	return winogradCost(l, e, g, m, perGroup)
+}
+
+func choose(l cpu.Level, g *geom.Spatial, m, perGroup, images int, once bool) int {
+	if !Suits(l, g, m, perGroup) {
 		return 0
 	}
 	n := float64(images)

@@ -79,6 +79,12 @@ func (f *flags) valueFlags(c *cobra.Command) {
 	f.engineFlags(c, work.Plan, "eager, lazy, interp, plan, int8, gpu, xla, module or gen")
 	f.calibFlag(c, " with -engine int8")
 	f.productsFlag(c)
+	f.measureFlag(c)
+}
+
+// measureFlag is of commands that run plans.
+func (f *flags) measureFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&f.job.Measure, "measure", false, "choose between implementations of a step by measuring, where estimates are close, and keep the choices for this machine")
 }
 
 // productsFlag is of commands that plan.

@@ -16,6 +16,7 @@ func (a *app) profile() *cobra.Command {
 	f.sourceFlags(c)
 	f.computeFlags(c)
 	f.productsFlag(c)
+	f.measureFlag(c)
 	c.Flags().IntVar(&f.job.Repeat, "repeat", 10, "the number of runs, of which each step's median counts")
 	c.Flags().StringVar(&f.job.By, "by", work.ByStep, "what is summed up: step, scope (modules) or op")
 	c.Flags().IntVar(&f.job.Depth, "depth", 0, "levels of modules of a scope, 0 for all")

@@ -149,6 +149,9 @@ func (f *flags) check(c *cobra.Command) error {
 	}
 	e.wrong = append(e.wrong, passList(c, f.passes)...)
 	e.wrong = append(e.wrong, f.productsOf()...)
+	if f.job.Measure && f.engine != "" && f.engine != work.Plan && f.engine != work.Int8 {
+		e.wrong = append(e.wrong, "-measure is for -engine plan and int8, got -engine "+f.engine)
+	}
 	if len(e.wrong) > 0 {
 		return e
 	}

@@ -78,6 +78,7 @@ type Job struct {
 	Engine   string
 	On       string // the device of engine gpu, the plugin of xla; "" for the first
 	Threads  int
+	Measure  bool   // implementations are chosen by measuring
 	Products string // "bf16" for operands of products that are rounded to it, or ""
 	Rounding bool   // of sessions: plans may round as they do by themselves
 	Graphs   bool   // of the verb lazy: generate code of the graphs

@@ -57,7 +57,11 @@ func (c *captured) runner(j *Job) (r runner, note string, err error) {
 		r.run = fx.NewGraphModule(c.gm).RunArrays
 		return r, "", nil
 	case Plan, Int8:
-		exe, err := cpu.Compile(c.gm, j.options())
+		o, err := measured(c, j)
+		if err != nil {
+			return r, "", err
+		}
+		exe, err := cpu.Compile(c.gm, o)
 		if err != nil {
 			return r, "", err
 		}
@@ -112,6 +116,20 @@ func (j *Job) options() lowering.Options {
 		o.Products = array.BF16
 	}
 	return o
+}
+
+// measured are the options of a plan whose steps may be measured: that needs sizes that are numbers, those of
+// the job.
+func measured(c *captured, j *Job) (lowering.Options, error) {
+	o := j.options()
+	if o.Measure.On = j.Measure; j.Measure && c.src.values == nil {
+		sizes, err := c.sizes(j)
+		if err != nil {
+			return o, err
+		}
+		o.Shapes = pinned(c.gm.Graph, sizes)
+	}
+	return o, nil
 }
 
 var engines = []string{Eager, Lazy, Interp, Plan, Int8, accel.GPU, accel.XLA, "module", "gen"}

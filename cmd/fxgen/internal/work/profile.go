@@ -47,6 +47,61 @@ type profileJSON struct {
 	Efficiency float64        `json:"efficiency"`
 	Rows       []profileRow   `json:"rows"`
 	Scaling    []cost.Scaling `json:"scaling,omitempty"` // predicted
+	// Measured are the steps of which -measure compared implementations.
+	Measured []measuredStep `json:"measured,omitempty"`
+}
+
+// measuredStep is a step of which implementations were compared.
+type measuredStep struct {
+	Step   string          `json:"step"`
+	Ways   []measuredTimes `json:"ways"` // what rules choose comes first
+	Chosen string          `json:"chosen"`
+	Stored bool            `json:"stored"` // the choice was made before
+}
+
+// measuredTimes is the least time of an implementation, 0 where there was no time to measure.
+type measuredTimes struct {
+	Name string  `json:"name"`
+	MS   float64 `json:"ms"`
+}
+
+// compared lists the steps of which an executable has compared implementations.
+func compared(exe *cpu.Executable) (list []measuredStep) {
+	for _, m := range exe.Stats().Measured {
+		s := measuredStep{Step: strings.Join(m.Nodes, "+"), Chosen: m.Ways[m.Chosen].Name, Stored: m.Stored}
+		for _, w := range m.Ways {
+			s.Ways = append(s.Ways, measuredTimes{w.Name, exchange.Milliseconds(w.Time)})
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// comparisons prints them: a count, and a line for each step that is not computed as rules choose.
+func (p *profileJSON) comparisons(b *strings.Builder) {
+	changed, stored, open := 0, 0, 0
+	var lines strings.Builder
+	for _, m := range p.Measured {
+		if m.Stored {
+			stored++
+		}
+		if m.Ways[0].MS == 0 {
+			open++
+		}
+		if m.Chosen == m.Ways[0].Name {
+			continue
+		}
+		changed++
+		fmt.Fprintf(&lines, "  %s: %s", m.Step, m.Chosen)
+		for _, w := range m.Ways {
+			fmt.Fprintf(&lines, ", %s %.4f ms", w.Name, w.MS)
+		}
+		lines.WriteString("\n")
+	}
+	if len(p.Measured) > 0 {
+		fmt.Fprintf(b, "measured: %d of %d steps are not computed as rules choose, %d choices were made before, %d had no time\n%s",
+			changed, len(p.Measured), stored, open, lines.String())
+	}
 }
 
 // sharing is where the time of the threads goes; ParallelMS, UnevenMS, HandingMS and SerialMS add up to
@@ -90,7 +145,11 @@ func (c *captured) profile(ctx context.Context, j *Job, res *Result) error {
 	if j.Threads > 0 {
 		runtime.GOMAXPROCS(j.Threads)
 	}
-	exe, err := cpu.Compile(c.gm, j.options())
+	o, err := measured(c, j)
+	if err != nil {
+		return err
+	}
+	exe, err := cpu.Compile(c.gm, o)
 	if err != nil {
 		return err
 	}
@@ -116,6 +175,7 @@ func (c *captured) profile(ctx context.Context, j *Job, res *Result) error {
 		}
 	}
 	p.add(times, j)
+	p.Measured = compared(exe)
 	for _, threads := range j.Predict {
 		c, err := exe.Cutting(ctx, in, threads, j.Repeat)
 		if err != nil {
@@ -210,6 +270,7 @@ func (p *profileJSON) text(top int) string {
 	if p.Products != "" {
 		fmt.Fprintf(&b, "products: %s\n", p.Products)
 	}
+	p.comparisons(&b)
 	fmt.Fprintf(&b, "peak: %.1f GFLOP/s, what a product of matrices reaches in this process\n", p.Peak)
 	if p.Threads > 1 {
 		share := func(ms float64) float64 { return 100 * ms / max(p.MS, 1e-9) }
