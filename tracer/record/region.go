@@ -183,7 +183,7 @@ const (
 
 // nested returns how many regions lie around the next one. A function that calls itself in a branch is recorded in that branch again, and so on, whatever
 // the data say: it ends here.
-func (r *Recorder[V, B]) nested() int {
+func nested[V alias.Operand, B comparable](r *Recorder[V, B]) int {
 	if r.region == nil {
 		r.deep = 0
 		return 0
@@ -203,7 +203,7 @@ func (r *Recorder[V, B]) nested() int {
 // them lose their axis 0.
 func (r *Recorder[V, B]) open(name string, operands []V, slice func(i int) bool) *Region[V, B] {
 	r.renewAll()
-	depth := r.nested()
+	depth := nested(r)
 	in := &Region[V, B]{rec: r, block: r.regions.Open(name), outer: r.region, inner: map[V]V{},
 		bases: map[*alias.Storage[V]]V{}, depth: depth}
 	for i, v := range operands {
