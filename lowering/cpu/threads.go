@@ -73,7 +73,8 @@ func (e *Executable) Cutting(ctx context.Context, in []*array.Array, threads, ru
 		for i := range m.Regions {
 			s.Serial -= m.Regions[i].Wall
 		}
-		seen[step], m.Regions = append(seen[step], s), nil
+		seen[step] = append(seen[step], s)
+		m.Regions = make([]kernel.Region, 0, cap(m.Regions)) // not while a step is timed
 	})
 	if err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func (e *Executable) observe(ctx context.Context, in []*array.Array, runs int, w
 		if err := x.execute(ctx); err != nil {
 			return nil, err
 		}
-		w.meter.Regions, x.clock = nil, tell
+		w.meter.Regions, x.clock = make([]kernel.Region, 0, mostShared), tell
 	}
 	return x.symbols(), nil
 }
@@ -145,6 +146,9 @@ func Handover() cost.Handover {
 	call := took[calls/2]
 	return cost.Handover{Call: call, Line: call / handedLines}
 }
+
+// mostShared is the calls that share work in most steps: room for them is made before these are timed.
+const mostShared = 64
 
 // handedLines is how often a cache line goes from one processor to another in a call of two
 // threads: the loan, the chunks, the farewell.

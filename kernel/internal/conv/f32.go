@@ -14,6 +14,7 @@ type conv32 struct {
 	perGroup, outPerGroup    int
 	dst, src, weight, packed []float32   // the weight, or all its groups packed
 	rows                     bool        // packed for tiles of positions and channels
+	tile                     int         // side of the tiles that the weight was transformed for, zero if it was not
 	exact                    bool        // a bias is added to the sum
 	pairs                    bool        // elements are words of two channels, see gemm.Brains
 	channels                 int         // of a group, before two of them became a word

@@ -47,8 +47,11 @@ func (s PackConv) pairs(perGroup int) bool {
 // tile returns the side of Winograd's tiles for an image of the expected sizes
 // and m filters, zero for direct sums.
 func (s PackConv) tile(m, perGroup int, kernel []int) int {
+	if len(kernel) != 2 || kernel[0] != 3 || kernel[1] != 3 || s.Exact || s.BF16 {
+		return 0
+	}
 	g, ok := expected(s.Conv, s.In, kernel)
-	if !ok || len(kernel) != 2 || s.Exact || s.BF16 {
+	if !ok {
 		return 0
 	}
 	l, m := cpu.Host.Level, m/max(s.Groups, 1)
@@ -193,7 +196,7 @@ func (s ConvPacked) form(out, x *array.Array) conv32 {
 	if v.pairs = s.pack().pairs(v.perGroup); v.pairs {
 		v.perGroup = gemm.Words(v.perGroup)
 	}
-	if cpu.Assembly() && (v.pairs || !depthwise32(cpu.Host.Level, v.perGroup, v.groups)) {
+	if v.tile = s.winograd(&v); v.tile == 0 && cpu.Assembly() && (v.pairs || !depthwise32(cpu.Host.Level, v.perGroup, v.groups)) {
 		v.rows = s.pack().rows(v.level(), s.Kernel, v.outPerGroup, v.perGroup)
 	}
 	return v
@@ -233,9 +236,9 @@ func (s ConvPacked) Run(w *par.Workspace, out, in []*array.Array) {
 	if v.depthwise32(cpu.Host.Level) || !cpu.Assembly() {
 		v.weight, v.packed = v.packed, nil
 	}
-	if e := s.winograd(&v); cpu.Assembly() && e > 0 {
+	if cpu.Assembly() && v.tile > 0 {
 		p := v.winograd()
-		p.Run(w, e)
+		p.Run(w, v.tile)
 	} else if cpu.Assembly() && v.fits() {
 		v.run(w)
 	} else {
@@ -317,8 +320,8 @@ func (s ConvPacked) ScratchBytes(out, in []*array.Array) int {
 	if s.BF16 {
 		n += par.ScratchSize(in[0].Len(), 4)
 	}
-	if e := s.winograd(&v); cpu.Assembly() && e > 0 {
-		return n + winograd.Scratch(v.winograd(), cpu.Host.Level, e)
+	if cpu.Assembly() && v.tile > 0 {
+		return n + winograd.Scratch(v.winograd(), cpu.Host.Level, v.tile)
 	}
 	if cpu.Assembly() && v.fits() {
 		return n + v.scratch(v.level(), !v.depthwise32(cpu.Host.Level))

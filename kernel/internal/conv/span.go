@@ -137,7 +137,14 @@ func (v *conv32) runSpans(w *par.Workspace, l cpu.Level) {
 	some := w.Parts(panels*j.units, panels*j.units, max(1, par.SimdWork/(j.bl.Mr*k*j.unit)))
 	for j.shares = (some-1)/j.blocks + 1; j.shares*j.blocks%max(1, w.Threads) != 0; j.shares++ {
 	}
-	j.shares = min(j.shares, panels)
+	if j.shares > panels { // shorter blocks give as many pieces, and as many to each thread
+		j.shares = panels
+		j.blocks = max(j.blocks, (some-1)/panels+1)
+		for j.blocks < j.units && j.blocks*panels%max(1, w.Threads) != 0 {
+			j.blocks++
+		}
+		j.blocks = min(j.blocks, j.units)
+	}
 	for i := range v.batch * v.groups {
 		group := i % v.groups
 		j.img = v.src[i*v.perGroup*g.InPlane : (i+1)*v.perGroup*g.InPlane]

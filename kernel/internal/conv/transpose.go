@@ -92,9 +92,12 @@ func convTranspose[T operand.Real](w *par.Workspace, s ConvTranspose, out, x, we
 		w.Release(mark)
 		return
 	}
-	fillChannels(dst, b, m*groups, g.InPlane)
-	c := columns[T]{Spatial: g, batch: x.Dim(0), groups: groups, m: m, k: k, dst: dst, src: src, weight: wt}
-	c.add(w)
+	c := columns[T]{Spatial: g, batch: x.Dim(0), groups: groups, m: m, k: k, dst: dst, src: src, weight: wt, bias: b}
+	if len(src) == 0 || len(wt) == 0 {
+		fillChannels(dst, b, m*groups, g.InPlane)
+	} else {
+		c.add(w)
+	}
 	operand.Store(out, dst)
 	w.Release(mark)
 }
@@ -104,15 +107,13 @@ type columns[T operand.Real] struct {
 	geom.Spatial
 	batch, groups, m, k int // channels of a group's result and input
 	dst, src, weight    []T
+	bias                []T // of all groups, nil for zeros
 }
 
 // add multiplies the weight, transposed, with a block of positions of the input, and adds
 // each row of the products where its tap belongs. Blocks are short enough that the products
 // are added while a cache holds them.
 func (c *columns[T]) add(w *par.Workspace) {
-	if len(c.src) == 0 || len(c.weight) == 0 {
-		return
-	}
 	m, k, rows := c.m, c.k, c.m*c.Taps
 	block := columnBlock(rows, c.OutPlane)
 	cols := par.Scratch[T](w, rows*block)
@@ -137,40 +138,67 @@ func (c *columns[T]) add(w *par.Workspace) {
 			}
 			j := par.TakeJob[scatterJob[T]](w)
 			*j = scatterJob[T]{Spatial: c.Spatial, dst: c.dst[i*m*c.InPlane : (i+1)*m*c.InPlane], cols: cols, at: at, n: n}
-			w.Parallel(m, max(1, par.GemmWork/(n*c.Taps)), j)
+			if c.bias != nil {
+				j.bias = c.bias[group*m : (group+1)*m]
+			}
+			j.run(w, m)
 			par.PutJob(w, j)
 		}
 	}
 }
 
-// scatterJob adds columns [at, at+n) of a product to the output planes.
+// scatterJob adds columns [at, at+n) of a product to the output planes, of which the first columns
+// find the bias.
 type scatterJob[T operand.Real] struct {
 	geom.Spatial
-	dst, cols []T
-	at, n     int
+	dst, cols, bias []T
+	at, n           int
+	parts           int // of the rows of a channel
 }
 
-// Do adds to output channels [lo, hi): every channel has its own rows and plane. A
-// tap's row of products is added along runs of output rows; taps are outside, so
-// that each product is read once, in order, and the channel's plane stays in a
-// cache.
+// run adds the products of so many channels. Channels are cut into parts of their rows where there
+// are few.
+func (j *scatterJob[T]) run(w *par.Workspace, channels int) {
+	rows, work := j.In[0]*j.In[1], j.InPlane+j.n*j.Taps
+	parts := w.Parts(channels*rows, rows, max(1, scatterWork*rows/work))
+	j.parts = min(rows, (parts-1)/channels+1)
+	w.Parallel(channels*j.parts, max(1, scatterWork*j.parts/work), j)
+}
+
+// Do computes parts [lo, hi). No two have a row.
 func (j *scatterJob[T]) Do(lo, hi int) {
-	for m := lo; m < hi; m++ {
-		dst := j.dst[m*j.InPlane : (m+1)*j.InPlane]
-		for tap := range j.Taps {
-			kx := tap % j.Kernel[2] * j.Dilate[2]
-			ky := tap / j.Kernel[2] % j.Kernel[1] * j.Dilate[1]
-			kz := tap / j.Kernel[2] / j.Kernel[1] * j.Dilate[0]
-			row := j.cols[(m*j.Taps+tap)*j.n:][:j.n]
-			for p := 0; p < j.n; {
-				z, y, x := j.Origin(j.at + p)
-				run := min(j.Out[2]-(j.at+p)%j.Out[2], j.n-p)
-				z, y, x = z+kz, y+ky, x+kx
-				if uint(z) < uint(j.In[0]) && uint(y) < uint(j.In[1]) {
-					j.spread(dst[(z*j.In[1]+y)*j.In[2]:][:j.In[2]], row[p:p+run], x)
-				}
-				p += run
+	rows := j.In[0] * j.In[1]
+	for i := lo; i < hi; i++ {
+		m, part := i/j.parts, i%j.parts
+		j.rows(m, part*rows/j.parts, (part+1)*rows/j.parts)
+	}
+}
+
+// rows adds to rows [from, to) of a channel. A tap's row of products is added along runs of output
+// rows; taps are outside, so that each product is read in order, and the channel's plane stays in a
+// cache.
+func (j *scatterJob[T]) rows(m, from, to int) {
+	dst := j.dst[m*j.InPlane : (m+1)*j.InPlane]
+	if j.at == 0 {
+		var bias []T
+		if j.bias != nil {
+			bias = j.bias[m : m+1]
+		}
+		fillChannels(dst[from*j.In[2]:to*j.In[2]], bias, 1, (to-from)*j.In[2])
+	}
+	for tap := range j.Taps {
+		kx := tap % j.Kernel[2] * j.Dilate[2]
+		ky := tap / j.Kernel[2] % j.Kernel[1] * j.Dilate[1]
+		kz := tap / j.Kernel[2] / j.Kernel[1] * j.Dilate[0]
+		row := j.cols[(m*j.Taps+tap)*j.n:][:j.n]
+		for p := 0; p < j.n; {
+			z, y, x := j.Origin(j.at + p)
+			run := min(j.Out[2]-(j.at+p)%j.Out[2], j.n-p)
+			z, y, x = z+kz, y+ky, x+kx
+			if at := z*j.In[1] + y; uint(z) < uint(j.In[0]) && uint(y) < uint(j.In[1]) && from <= at && at < to {
+				j.spread(dst[at*j.In[2]:][:j.In[2]], row[p:p+run], x)
 			}
+			p += run
 		}
 	}
 }

@@ -16,6 +16,10 @@ const (
 // in it, and hand it over line by line.
 const frameWork = 1 << 12
 
+// scatterWork is the products, of a transposed convolution, that are a chunk where they are added: some
+// microseconds.
+const scatterWork = 1 << 12
+
 // rowsNear is the bytes of an image, or of all weights, that stay in the second cache
 // while the other passes: three quarters of it.
 func rowsNear() int { return cpu.Cache().L2 / 4 * 3 }

@@ -58,8 +58,7 @@ func newPatchTable(g geom.Spatial, framed bool) PatchTable {
 // those a channel further on.
 func (t *PatchTable) SetOffsets(offsets []int64, channels int) {
 	t.Offsets = offsets
-	g := &t.G
-	i := 0
+	g, i := &t.G, 0
 	for kz := range g.Kernel[0] {
 		for ky := range g.Kernel[1] {
 			row := (kz*g.Dilate[0]*t.Extent[1] + ky*g.Dilate[1]) * t.RowLen
@@ -70,8 +69,19 @@ func (t *PatchTable) SetOffsets(offsets []int64, channels int) {
 			}
 		}
 	}
-	for n := channels * i; i < n; i++ {
-		offsets[i] = offsets[i-g.Taps] + int64(t.Plane)
+	// Other threads wait for this: no offset is read from where it was just stored.
+	if g.Taps == 1 {
+		first := offsets[0]
+		for c := range offsets[:channels] {
+			offsets[c] = first + int64(c*t.Plane)
+		}
+		return
+	}
+	for c := 1; c < channels; c++ {
+		next := offsets[c*g.Taps : (c+1)*g.Taps]
+		for k, o := range offsets[:len(next)] {
+			next[k] = o + int64(c*t.Plane)
+		}
 	}
 }
 
