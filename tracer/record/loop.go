@@ -371,7 +371,7 @@ func (l *loop[V, B]) results(n V) []*tensor.Tensor {
 		}
 		r.mayBe(last[i], inner.results[i], inner.block)
 		for k, x := range inner.args {
-			if p, q := r.ref(inner.results[i]), r.ref(x); p != nil && q != nil && p.Storage == q.Storage {
+			if p, q := r.ref(inner.results[i]), r.ref(x); p != nil && q != nil && same(p.Storage, q.Storage) {
 				r.mayBe(last[i], l.in[k], inner.block)
 			}
 		}
@@ -391,7 +391,7 @@ func (l *loop[V, B]) returned(i int) {
 	}
 	r.returned(inner.results[i], inner.block)
 	for k, x := range inner.args {
-		if p, q := r.ref(inner.results[i]), r.ref(x); p != nil && q != nil && p.Storage == q.Storage {
+		if p, q := r.ref(inner.results[i]), r.ref(x); p != nil && q != nil && same(p.Storage, q.Storage) {
 			r.returned(l.in[k], inner.block)
 		}
 	}

@@ -396,23 +396,32 @@ func (r *Recorder[V, B]) update(n V, first int, changed []*alias.Storage[V], pos
 	}
 }
 
-// mayBe records that a result of a node with regions may be memory that x shows,
-// if x comes from outside of the regions.
-func (r *Recorder[V, B]) mayBe(out, x *tensor.Tensor, inside B) {
-	b := r.ref(x)
-	if b == nil || memoryOf[V, B](b.Storage).home == inside {
+// outer calls f for the storage of x, and for those that may be the same memory, that come from outside of a block.
+func outer[V alias.Operand, B comparable](r *Recorder[V, B], x *tensor.Tensor, inside B, f func(*alias.Storage[V])) {
+	p := r.ref(x)
+	if p == nil {
 		return
 	}
+	one := func(s *alias.Storage[V]) {
+		if !r.regions.Within(memoryOf[V, B](s).home, inside) {
+			f(s)
+		}
+	}
+	one(p.Storage)
+	p.Storage.Others(one)
+}
+
+// mayBe records that a result of a node with regions may be memory that x shows, as far as that comes
+// from outside of the regions.
+func (r *Recorder[V, B]) mayBe(out, x *tensor.Tensor, inside B) {
 	if p := r.ref(out); p != nil {
-		alias.Maybe(p.Storage, b.Storage)
+		outer(r, x, inside, func(s *alias.Storage[V]) { alias.Maybe(p.Storage, s) })
 	}
 }
 
-// returned tells the engine of the memory of x, if x comes from outside of the block and a result may be it.
+// returned tells the engine of memory from outside of the block that a result may be, as x is.
 func (r *Recorder[V, B]) returned(x *tensor.Tensor, inside B) {
-	if p := r.ref(x); p != nil && memoryOf[V, B](p.Storage).home != inside {
-		r.regions.Returns(p.Storage)
-	}
+	outer(r, x, inside, r.regions.Returns)
 }
 
 // after returns the value of a storage at the end of the region.
@@ -443,7 +452,7 @@ func (r *Recorder[V, B]) mayShare(in *Region[V, B], out []*tensor.Tensor) {
 	for i := range out {
 		for k := range i {
 			p, q := r.ref(in.results[i]), r.ref(in.results[k])
-			if p == nil || q == nil || p.Storage != q.Storage {
+			if p == nil || q == nil || !same(p.Storage, q.Storage) {
 				continue
 			}
 			if a, b := r.ref(out[i]), r.ref(out[k]); a != nil && b != nil {

@@ -17,6 +17,7 @@ type Program struct {
 	Seen float64 // what it has looked at
 	r    *rand.Rand
 	pool ts
+	rows *tensor.Tensor // f32[2,3]
 	log  []string
 }
 
@@ -50,9 +51,16 @@ func (p *Program) did(format string, args ...any) {
 // give is what a function makes of its arguments: one of them, a value of outside, or a new one.
 func (p *Program) give() (func(in ts) *tensor.Tensor, string) {
 	outer, o := p.any()
-	switch p.r.IntN(5) {
+	switch p.r.IntN(7) {
 	case 0, 1:
 		return func(in ts) *tensor.Tensor { return in[0] }, "a"
+	case 5, 6:
+		limit := []float64{-1e9, 1e9}[p.r.IntN(2)]
+		then, t := p.give()
+		els, e := p.give()
+		return func(in ts) *tensor.Tensor {
+			return tensor.Cond(in[0].Sum().GtScalar(limit), func(ts) ts { return ts{then(in)} }, func(c ts) ts { return ts{els(append(c, in[1:]...))} }, in[0])[0]
+		}, fmt.Sprintf("(cond %v %s %s)", limit < 0, t, e)
 	case 2:
 		return func(in ts) *tensor.Tensor { return in[1] }, "b"
 	case 3:
@@ -65,7 +73,7 @@ func (p *Program) step(x *tensor.Tensor) {
 	a, i := p.any()
 	b, j := p.any()
 	k := float64(1 + p.r.IntN(3))
-	switch p.r.IntN(11) {
+	switch p.r.IntN(12) {
 	case 0, 1:
 		limit := []float64{-1e9, 1e9}[p.r.IntN(2)]
 		then, t := p.give()
@@ -102,6 +110,10 @@ func (p *Program) step(x *tensor.Tensor) {
 	case 9:
 		p.did("sum of %d", i)
 		p.Seen = p.Seen*3 + a.Sum().Item()
+	case 11:
+		give, g := p.give()
+		last, _ := tensor.Scan(func(c, s ts) (next, out ts) { return ts{give(append(s, c...))}, nil }, ts{a}, ts{p.rows})
+		p.add(fmt.Sprintf("scan %s of rows and %d", g, i), last[0])
 	case 10:
 		p.add(fmt.Sprintf("%v * %d", k, i), a.MulScalar(k))
 	}
@@ -116,6 +128,10 @@ func (p *Program) Run(seed uint64, x *tensor.Tensor) (out []*tensor.Tensor) {
 		p.add("ones", tensor.Ones(3))
 	}
 	p.add("recorded", x.AddScalar(1))
+	p.rows = tensor.FromSlice([]float32{1, 0, 2, 0, 3, 0}, 2, 3)
+	if p.r.IntN(2) == 0 {
+		p.rows = tensor.Stack(ts{x, x.Neg()}, 0)
+	}
 	if p.r.IntN(2) == 0 {
 		p.add("x", x)
 	}
@@ -127,7 +143,7 @@ func (p *Program) Run(seed uint64, x *tensor.Tensor) (out []*tensor.Tensor) {
 		p.did("return %d", i)
 		out = append(out, a)
 	}
-	return out
+	return append(out, p.rows)
 }
 
 // Told writes down tensors, before and after each of them is written.
