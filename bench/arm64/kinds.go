@@ -4,16 +4,16 @@ package main
 type kind uint8
 
 const (
-	other   kind = iota
-	fmla         // multiply-adds of four f32
-	dot          // four dot products of four bytes
-	wide         // multiply-adds of four products of 16 bits
-	vector       // other arithmetic of vectors
-	memory       // loads and stores
-	single       // multiply-adds of one f32
-	scalar       // other arithmetic of one float
-	branch       // jumps and calls
-	whole      // arithmetic of integers
+	other  kind = iota
+	fmla        // multiply-adds of four f32
+	dot         // four dot products of four bytes
+	wide        // multiply-adds of four products of 16 bits
+	vector      // other arithmetic of vectors
+	memory      // loads and stores
+	single      // multiply-adds of one f32
+	scalar      // other arithmetic of one float
+	branch      // jumps and calls
+	whole       // arithmetic of integers
 )
 
 // encodings tell kinds apart, the first that fits: C4.1 of the Arm Architecture Reference Manual for A-profile (DDI 0487).

@@ -63,7 +63,7 @@ func (t tools) text(words []uint32) (string, error) {
 // modelled is a round of a loop on a core.
 type modelled struct {
 	cycles float64
-	bound  string // what bounds it: a unit, "dispatch", or "waits" for results
+	bound  string  // what bounds it: a unit, "dispatch", or "waits" for results
 	busy   float64 // cycles of the unit that has the most to do
 }
 
