@@ -52,6 +52,11 @@ const libraries = "/usr/aarch64-linux-gnu"
 
 // count runs this command, built for arm64, under the emulator, and returns what its sections ran.
 func count(p *program, dir string, names []string) (map[int]*counted, error) {
+	for command, from := range map[string]string{"qemu-aarch64": "Debian's qemu-user", "cc": "a C compiler, for the plugin that counts"} {
+		if err := need(command, from); err != nil {
+			return nil, err
+		}
+	}
 	source, object, file := filepath.Join(dir, "count.c"), filepath.Join(dir, "count.so"), filepath.Join(dir, "counts")
 	if err := os.WriteFile(source, plugin, 0o600); err != nil {
 		return nil, err

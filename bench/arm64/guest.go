@@ -26,7 +26,7 @@ type network struct {
 	bits8 bool // static quantisation to 8 bits
 }
 
-// networks are those of the page. Texts are short: emulation takes some 20 ns a multiply-add.
+// networks are those of the page: emulation takes some 20 ns a multiply-add.
 var networks = []network{
 	{model: "mlp", dims: map[string]int{"N": 1}},
 	{model: "mlp", dims: map[string]int{"N": 8}},
@@ -34,20 +34,15 @@ var networks = []network{
 	{model: "resnet18", dims: map[string]int{"N": 1}, bits8: true},
 	{model: "mobilenet_v3_large", dims: map[string]int{"N": 1}},
 	{model: "mobilenet_v3_large", dims: map[string]int{"N": 1}, bits8: true},
-	{model: "bert_base", dims: map[string]int{"N": 1, "S": 16}},
 }
 
-// name is that of bench's rows, with the length of texts.
+// name is that of bench's rows.
 func (n network) name() string {
 	s := n.model
 	if n.bits8 {
 		s += "_static"
 	}
-	s += fmt.Sprintf("_b%d", n.dims["N"])
-	if tokens, ok := n.dims["S"]; ok {
-		s += fmt.Sprintf("_s%d", tokens)
-	}
-	return s
+	return fmt.Sprintf("%s_b%d", s, n.dims["N"])
 }
 
 // The first section of counters, and the one that nobody reads (plugin/count.c).

@@ -11,9 +11,6 @@ type loop struct {
 	words []uint32
 }
 
-// useful returns the multiply-adds of a round that the result needs, in instructions.
-func (l loop) useful() int { return l.count(l.kind) - l.wasted }
-
 // count returns how many instructions of a round are of a kind.
 func (l loop) count(k kind) (n int) {
 	for _, w := range l.words {
@@ -24,8 +21,8 @@ func (l loop) count(k kind) (n int) {
 	return n
 }
 
-// find returns the kernel's loop: of the innermost ones of its function that with the most
-// instructions of its kind, which is that of the largest tile; the shortest of equal ones.
+// find returns the kernel's loop: of the innermost ones of its function that with as many instructions
+// of its kind as the kernel says, or with the most; the shortest of equal ones.
 func find(p *program, k kernel) (loop, error) {
 	code, err := p.code(k.symbol)
 	if err != nil {
@@ -34,15 +31,19 @@ func find(p *program, k kernel) (loop, error) {
 	best := loop{kernel: k}
 	for _, words := range innermost(code) {
 		l := loop{k, words}
-		if n, most := l.count(k.kind), best.count(k.kind); n > most || n == most && n > 0 && len(words) < len(best.words) {
+		n, most := l.count(k.kind), best.count(k.kind)
+		if k.fits(n) && (n > most || n == most && len(words) < len(best.words)) {
 			best = l
 		}
 	}
-	if best.count(k.kind) == 0 {
-		return loop{}, fmt.Errorf("%s has no loop with the instructions that its kernel %s is about", k.symbol, k.name)
+	if best.words == nil {
+		return loop{}, fmt.Errorf("%s has no loop with the instructions that %q is about", k.symbol, k.name)
 	}
 	return best, nil
 }
+
+// fits reports whether a loop with n instructions of the kernel's kind may be the kernel's.
+func (k kernel) fits(n int) bool { return n > 0 && (k.count == 0 || k.count == n) }
 
 // innermost returns the loops of a function that have no loop inside: from where a jump goes back
 // to, up to the jump.

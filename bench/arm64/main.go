@@ -1,88 +1,110 @@
+// Command arm64 says what machine code of arm64 does, without such a machine: it models the loops of kernels with NEON by
+// LLVM's descriptions of cores, and counts the instructions of networks under emulation.
+//
+//	cd bench && go run ./arm64
+//
+// With -doc it writes docs/bench/arm64.md. It needs llvm-mca and llvm-mc (Debian's llvm-22), qemu-aarch64 (qemu-user,
+// libc6-arm64-cross) and a C compiler, and says so where one is missing.
 package main
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
 func main() {
-	if os.Args[1] == "-guest" {
-		if err := guest(strings.Split(os.Args[2], ",")); err != nil {
-			fmt.Println(err)
-			os.Exit(1)
-		}
+	doc := flag.Bool("doc", false, "write docs/bench/arm64.md, whose networks have to be counted all")
+	list := flag.String("networks", "all", "networks to count, separated by commas; none counts none")
+	inside := flag.String("guest", "", "compute these `networks`, as the emulated program does")
+	flag.Parse()
+	err := run(*doc, *list, *inside)
+	var missing missingError
+	if errors.As(err, &missing) {
+		fmt.Fprintln(os.Stderr, "arm64: skipped:", err)
 		return
 	}
-	dir, _ := os.MkdirTemp("", "gofx-arm64")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "arm64:", err)
+		os.Exit(1)
+	}
+}
+
+// missingError says which tool is not installed.
+type missingError string
+
+func (e missingError) Error() string { return string(e) }
+
+func run(doc bool, list, inside string) error {
+	if inside != "" {
+		return guest(strings.Split(inside, ","))
+	}
+	names, err := named(list)
+	if err != nil {
+		return err
+	}
+	if doc && len(names) < len(networks) {
+		return fmt.Errorf("-doc with -networks %s: the page has all networks; leave -networks away", list)
+	}
+	t, err := findTools()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "gofx-arm64")
+	if err != nil {
+		return err
+	}
 	defer os.RemoveAll(dir)
 	p, err := build(dir)
 	if err != nil {
-		panic(err)
+		return err
 	}
-	if os.Args[1] == "-model" {
-		t, err := findTools()
-		if err != nil {
-			panic(err)
-		}
-		var texts []string
-		var ls []loop
-		for _, k := range append(products, vectors...) {
-			l, err := find(p, k)
-			if err != nil {
-				panic(err)
-			}
-			s, err := t.text(l.words)
-			if err != nil {
-				panic(err)
-			}
-			texts = append(texts, s)
-			ls = append(ls, l)
-		}
-		for _, k := range []kind{fmla, dot, wide} {
-			var w []uint32
-			for i := range 24 {
-				w = append(w, roofs[k].word|uint32(i))
-			}
-			s, err := t.text(w)
-			if err != nil {
-				panic(err)
-			}
-			texts = append(texts, s)
-		}
-		for _, c := range []string{"cortex-a55", "cortex-a76", "neoverse-n1", "neoverse-n2", "neoverse-v1", "neoverse-v2", "apple-m1"} {
-			m, s, err := t.regions(c, texts)
-			if err != nil {
-				panic(err)
-			}
-			fmt.Println(c, s)
-			peak := map[kind]float64{}
-			for i, k := range []kind{fmla, dot, wide} {
-				peak[k] = m[len(ls)+i].cycles / 24
-				fmt.Println("  peak", roofs[k].name, peak[k])
-			}
-			for i, l := range ls {
-				fmt.Printf("  %-45s %3d instr %6.2f cycles %5.2f busy %s", l.name, len(l.words), m[i].cycles, m[i].busy, m[i].bound)
-				if peak[l.kind] > 0 {
-					fmt.Printf(" share %.2f", float64(l.useful())*peak[l.kind]/m[i].cycles)
-				}
-				fmt.Println()
-			}
-		}
-		return
+	var b strings.Builder
+	if err := writeModel(&b, t, p); err != nil {
+		return err
 	}
-	cs, err := count(p, dir, strings.Split(os.Args[1], ","))
-	if err != nil {
-		panic(err)
-	}
-	for k, c := range cs {
-		fmt.Println(networks[k].name(), c.instructions/1000, "k")
-		for kd := other; kd <= whole; kd++ {
-			fmt.Printf(" %d:%.3f", kd, c.share(kd))
-		}
-		fmt.Println()
-		for _, n := range c.most(14) {
-			fmt.Printf("   %.3f %s\n", float64(c.functions[n])/float64(c.instructions), n)
+	if len(names) > 0 {
+		if err := writeCounts(&b, p, dir, names); err != nil {
+			return err
 		}
 	}
+	if doc {
+		return os.WriteFile(filepath.Join("..", "docs", "bench", "arm64.md"), []byte(b.String()), 0o600)
+	}
+	fmt.Print(b.String())
+	return nil
+}
+
+// named returns the names of networks that a list has.
+func named(list string) (names []string, err error) {
+	var all []string
+	for _, n := range networks {
+		all = append(all, n.name())
+	}
+	switch list {
+	case "all":
+		return all, nil
+	case "none":
+		return nil, nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		if !slices.Contains(all, name) {
+			return nil, fmt.Errorf("-networks: there is no network %q, expected some of %s", name, strings.Join(all, ", "))
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// need says which command is missing, and what has it.
+func need(command, from string) error {
+	if _, err := exec.LookPath(command); err != nil {
+		return missingError(fmt.Sprintf("%s is not installed (%s)", command, from))
+	}
+	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os/exec"
 	"strconv"
@@ -23,7 +22,7 @@ func findTools() (t tools, err error) {
 			return t, nil
 		}
 	}
-	return tools{}, errors.New("neither llvm-mc-22 and llvm-mca-22 nor older ones are installed (Debian's llvm-22)")
+	return tools{}, missingError("neither llvm-mc-22 and llvm-mca-22 nor older ones are installed (Debian's llvm-22)")
 }
 
 // version is LLVM's.
@@ -64,7 +63,7 @@ func (t tools) text(words []uint32) (string, error) {
 type modelled struct {
 	cycles float64
 	bound  string  // what bounds it: a unit, "dispatch", or "waits" for results
-	busy   float64 // cycles of the unit that has the most to do
+	busy   float64 // cycles for which the busiest unit, or dispatch, has work
 }
 
 // rounds is how many rounds are modelled: a round is the difference between twice as many and these.
