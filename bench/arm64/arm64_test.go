@@ -13,20 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// built builds the program once for all tests.
-var built = sync.OnceValues(func() (*program, error) {
-	dir, err := os.MkdirTemp("", "gofx-arm64")
-	if err != nil {
-		return nil, err
-	}
-	return build(dir)
-})
+// folder is where the program is built, once for all tests.
+var folder string
+
+var built = sync.OnceValues(func() (*program, error) { return build(folder) })
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if p, err := built(); err == nil {
-		os.RemoveAll(strings.TrimSuffix(p.path, "/guest"))
+	var err error
+	if folder, err = os.MkdirTemp("", "gofx-arm64"); err != nil {
+		panic(err)
 	}
+	code := m.Run()
+	os.RemoveAll(folder)
 	os.Exit(code)
 }
 

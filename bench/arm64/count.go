@@ -57,6 +57,10 @@ func count(p *program, dir string, names []string) (map[int]*counted, error) {
 			return nil, err
 		}
 	}
+	dir, err := os.MkdirTemp(dir, "counts")
+	if err != nil {
+		return nil, err
+	}
 	source, object, file := filepath.Join(dir, "count.c"), filepath.Join(dir, "count.so"), filepath.Join(dir, "counts")
 	if err := os.WriteFile(source, plugin, 0o600); err != nil {
 		return nil, err

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	flops "github.com/gofx-dev/gofx/graph/count"
@@ -129,28 +131,35 @@ are FMLA, SDOT or SMLAL; functions are those that run the most instructions, wit
 | network | instructions, millions | multiply-adds, millions | instructions a multiply-add | vector multiply-adds | other arithmetic of vectors | loads and stores | floats one by one | functions |
 |---|---|---|---|---|---|---|---|---|
 `)
+	lines, errs := make([]string, len(networks)), make([]error, len(networks))
+	var all sync.WaitGroup
 	for i, n := range networks {
-		name := n.name()
-		if !slices.Contains(names, name) {
-			continue
+		if slices.Contains(names, n.name()) {
+			all.Go(func() { lines[i], errs[i] = n.line(i, p, dir) }) // a process each; counts do not depend on how fast it is
 		}
-		fmt.Fprintf(os.Stderr, "arm64: counting %s\n", name)
-		sections, err := count(p, dir, []string{name})
-		if err != nil {
-			return err
-		}
-		c := sections[i]
-		if c == nil {
-			return fmt.Errorf("%s: the emulated program counted nothing", name)
-		}
-		macs, err := n.macs()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(b, "| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %s |\n", name, float64(c.instructions)/1e6, macs/1e6, float64(c.instructions)/macs,
-			c.share(fmla, dot, wide), c.share(vector), c.share(memory), c.share(single, scalar), c.functionsText(5))
 	}
-	return nil
+	all.Wait()
+	b.WriteString(strings.Join(lines, ""))
+	return errors.Join(errs...)
+}
+
+// line counts network i of the list, and returns its line of the table.
+func (n network) line(i int, p *program, dir string) (string, error) {
+	sections, err := count(p, dir, []string{n.name()})
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", n.name(), err)
+	}
+	c := sections[i]
+	if c == nil {
+		return "", fmt.Errorf("%s: the emulated program counted nothing", n.name())
+	}
+	macs, err := n.macs()
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(os.Stderr, "arm64: %s is counted\n", n.name())
+	return fmt.Sprintf("| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %s |\n", n.name(), float64(c.instructions)/1e6, macs/1e6, float64(c.instructions)/macs,
+		c.share(fmla, dot, wide), c.share(vector), c.share(memory), c.share(single, scalar), c.functionsText(5)), nil
 }
 
 // functionsText names the n functions that run the most instructions.

@@ -34,12 +34,6 @@ func PackAcross(_ cpu.Level, dst []float32, stride int, src []float32, ld, cols,
 
 // packRun stores dst[p*stride+r] = src[offsets[p]+r] for any number of columns.
 func packRun(_ cpu.Level, dst []float32, stride int, src []float32, offsets []int64, cols int) {
-	if cols == 8 { // a whole panel, without a call for each step
-		for p, o := range offsets {
-			*(*[8]float32)(dst[p*stride:]) = *(*[8]float32)(src[o:])
-		}
-		return
-	}
 	for p, o := range offsets {
 		copy(dst[p*stride:], src[o:int(o)+cols])
 	}

@@ -143,16 +143,12 @@ func winogradSplitGo(e, rows, first, from, to int, dst []float32, plane, ldd int
 	for y := first; y < first+rows; y++ {
 		row := src[(y-first)*lds:]
 		for x := range e + 2 {
-			// Place t is column e*t+x-pad of the image, 0 outside of it.
-			lo := min(to, max(from, (pad-x+e-1)/e))
-			hi := max(lo, min(to, (width+pad-x+e-1)/e))
-			d := dst[(e*x+y%e)*plane+y/e*ldd:][:to]
-			clear(d[from:lo])
-			clear(d[hi:])
-			i := e*lo + x - pad
-			for t := lo; t < hi; t++ {
-				d[t] = row[i]
-				i += e
+			at := (e*x+y%e)*plane + y/e*ldd
+			for t := from; t < to; t++ {
+				dst[at+t] = 0
+				if i := e*t + x - pad; i >= 0 && i < width {
+					dst[at+t] = row[i]
+				}
 			}
 		}
 	}
