@@ -50,6 +50,18 @@ func inputsOf(t *testing.T, m *models.Model, dims map[string]int) []*array.Array
 	return in
 }
 
+// unoptimised is a network that ONNX Runtime 1.30 computes within 1e-6 as it is written, and 1e-4 off where it optimises it.
+// Version 1.32 does so without a loss.
+var unoptimised = []string{"monodepth_resnet18"}
+
+// apart is how far two engines may be: one rounds to 256 steps on the way, where sums that differ in the last bit may be a step apart.
+func apart(network string) float64 {
+	if network == "quantized_resnet18" {
+		return 5e-3
+	}
+	return 1e-4
+}
+
 func TestModelsInONNXRuntime(t *testing.T) {
 	o := ort.Start(t)
 	for _, m := range models.All() {
@@ -75,7 +87,7 @@ func TestModelsInONNXRuntime(t *testing.T) {
 				}
 				feeds = append(feeds, named)
 			}
-			results, err := o.Run(ort.Model{Path: path}, feeds...)
+			results, err := o.Run(ort.Model{Path: path, Plain: slices.Contains(unoptimised, m.Name)}, feeds...)
 			require.NoError(t, err)
 			for k, in := range runs {
 				want, err := run(gm, in)
@@ -85,7 +97,7 @@ func TestModelsInONNXRuntime(t *testing.T) {
 					d := fxtest.Compare(results[k][i], want[i])
 					t.Logf("output %d of run %d: %v", i, k, d)
 					require.Equal(t, want[i].Shape(), results[k][i].Shape())
-					require.LessOrEqual(t, d.L2Rel, 1e-4)
+					require.LessOrEqual(t, d.L2Rel, apart(m.Name))
 				}
 			}
 			require.NoError(t, os.Remove(path))

@@ -78,6 +78,11 @@ func list(p *float32, n int) []float32 {
 	return unsafe.Slice(p, n)
 }
 
+// EpilogueTile applies e to a tile as the level does.
+func EpilogueTile(l cpu.Level, rows, cols int, c []float32, ldc int, e *TileEpilogue) {
+	epilogueTile32(l, rows, cols, c, ldc, e)
+}
+
 // EpilogueTileGo is the twin of the assembly. A tile has just been computed and is
 // still in the first cache, so all that follows sums is done in one pass over it.
 func EpilogueTileGo(rows, cols int, c []float32, ldc int, e *TileEpilogue) {

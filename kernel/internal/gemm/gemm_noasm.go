@@ -12,3 +12,7 @@ import (
 func Tile32(cpu.Level, int, int, *float32, *float32, int, *float32, int, int, bool, Fetch) {
 	panic("kernel: no assembly for this processor")
 }
+
+func epilogueTile32(_ cpu.Level, rows, cols int, c []float32, ldc int, e *TileEpilogue) {
+	EpilogueTileGo(rows, cols, c, ldc, e)
+}

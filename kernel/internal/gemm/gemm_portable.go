@@ -39,10 +39,6 @@ func packRun(_ cpu.Level, dst []float32, stride int, src []float32, offsets []in
 	}
 }
 
-func epilogueTile32(_ cpu.Level, rows, cols int, c []float32, ldc int, e *TileEpilogue) {
-	EpilogueTileGo(rows, cols, c, ldc, e)
-}
-
 func hasStrip(cpu.Level) bool { return false }
 
 func gemmStrip32(_ cpu.Level, rows, k int, a []float32, lda int, b []float32, ldb, step int, c []float32, ldc, cols int, acc bool) {

@@ -33,8 +33,11 @@ func qTileBytes(rows, cols int, a []uint8, at, lda int, offs []int64, run int, b
 
 // qRows is the most rows of one tile at the current level.
 func qRows() int {
-	if qVNNI() {
+	switch {
+	case qVNNI():
 		return 14
+	case cpu.Host.Dot:
+		return 8
 	}
 	return 6
 }

@@ -180,10 +180,10 @@ func (j *qJob) panel(p, rows, at, row int, tile *[14 * qCols]int32, sums []int32
 		}
 	}
 	if e.sums != nil && e.bias == nil && e.weightZero == nil && cols == qCols {
-		qTile(rows, j.a, at, j.step, j.offs, j.b.run, b, e.sums[row*e.ld+col:], e.ld)
+		qTile(rows, j.a, at, j.step, j.offs, j.b.run, &j.b, p, e.sums[row*e.ld+col:], e.ld)
 		return
 	}
-	qTile(rows, j.a, at, j.step, j.offs, j.b.run, b, tile[:], qCols)
+	qTile(rows, j.a, at, j.step, j.offs, j.b.run, &j.b, p, tile[:], qCols)
 	if e.weightZero != nil {
 		for i := range rows * qCols {
 			tile[i] -= e.weightZero[col+i%qCols] * sums[i/qCols]

@@ -298,7 +298,7 @@ func (j *qPlaneJob) remainderAdd(e *qEpilogue, rows []uint8, p, first int) {
 	}
 	from := j.out.res
 	from.bytes = near[:]
-	qTile(n, rows, 0, 4*operand.RoundUp(depth, 4), one[:], 4*depth, j.b.panel(p), tile[:], qCols)
+	qTile(n, rows, 0, 4*operand.RoundUp(depth, 4), one[:], 4*depth, &j.b, p, tile[:], qCols)
 	t := qTileOut{rows: n, cols: cols, col: col, sums: tile[:], step: qCols, dst: done[:], ld: qCols, res: from}
 	t.requant(e)
 	for r := range n {

@@ -6,8 +6,9 @@ import (
 
 var noBias [qCols]int32
 
-// qTile computes a tile by the best kernel of this machine; see qTileGo.
-func qTile(rows int, a []uint8, at, lda int, offs []int64, run int, b []int8, c []int32, ldc int) {
+// qTile computes a tile for a panel of w by the best kernel of this machine; see qTileGo.
+func qTile(rows int, a []uint8, at, lda int, offs []int64, run int, w *PackedQ, panel int, c []int32, ldc int) {
+	b := w.panel(panel)
 	switch {
 	case len(offs) == 0 || run == 0 || !cpu.HasAVX2():
 		qTileGo(rows, a, at, lda, offs, run, b, c, ldc)

@@ -2,8 +2,8 @@
 
 package quant
 
-func qTile(rows int, a []uint8, at, lda int, offs []int64, run int, b []int8, c []int32, ldc int) {
-	qTileGo(rows, a, at, lda, offs, run, b, c, ldc)
+func qTile(rows int, a []uint8, at, lda int, offs []int64, run int, w *PackedQ, panel int, c []int32, ldc int) {
+	qTileGo(rows, a, at, lda, offs, run, w.panel(panel), c, ldc)
 }
 
 func (t *qTileOut) requant(e *qEpilogue) { t.requantGo(e) }

@@ -10,11 +10,12 @@ package quant
 //go:noescape
 func qTileNEON(rows int, a *uint8, lda int, offs *int64, taps, groups, rem int, b *int8, c *int32, ldc int)
 
-// qTileDot computes c = a·b for rows of 1 to 6 and the 32 columns of a panel.
+// qTileDot computes c = a·b for rows of 1 to 8 and the 32 columns of a panel.
 // Row i of a starts lda*i bytes after a; it is read in taps runs, run t at offs[t],
 // of groups times four bytes and rem (0 to 3) more. b holds the panel's groups in
 // the same order, the last group of a run filled up with zeros.
+// sums has the sum of each column of b.
 // It needs the dot products of Armv8.2.
 //
 //go:noescape
-func qTileDot(rows int, a *uint8, lda int, offs *int64, taps, groups, rem int, b *int8, c *int32, ldc int)
+func qTileDot(rows int, a *uint8, lda int, offs *int64, taps, groups, rem int, b *int8, c *int32, ldc int, sums *int32)

@@ -32,7 +32,7 @@ func Split(l cpu.Level, e, rows, first, from, to int, dst []float32, plane, ldd 
 // Input transforms the patches of at least `tiles` tiles, whole vectors.
 func Input(l cpu.Level, e, tiles int, dst []float32, ps int, src []float32, plane, row int) {
 	if !cpu.X86 {
-		winogradInputGo(e, tiles, dst, ps, src, plane, row)
+		input(l, e, tiles, dst, ps, src, plane, row)
 		return
 	}
 	lanes := gemm.PanelLanes(l)
@@ -73,7 +73,7 @@ func filter(l cpu.Level, e, chans int, dst []float32, ps int, src []float32) {
 // Output transforms sums to blocks of outputs, whole vectors of tiles.
 func Output(l cpu.Level, e, rows, tiles int, dst, src []float32, ps int) {
 	if !cpu.X86 {
-		winogradOutputGo(e, gemm.BlockingOf(l).Nr, rows, tiles, dst, src, ps)
+		output(l, e, rows, tiles, dst, src, ps)
 		return
 	}
 	lanes := gemm.PanelLanes(l)
@@ -124,7 +124,7 @@ func taps(l cpu.Level, vecs int, dst []float32, ldd int, src []float32, ps int) 
 func (a *winogradStore) run(l cpu.Level) {
 	switch {
 	case !cpu.X86:
-		winogradStoreGo(a)
+		winogradStoreGo(l, a)
 	case l == cpu.AVX512:
 		winogradStoreAVX512((*byte)(unsafe.Pointer(a)))
 	default:

@@ -138,7 +138,7 @@ func TestWinogradLayoutTwins(t *testing.T) {
 			b := a
 			a.dst, b.dst = &got[0], &want[0]
 			a.run(cpu.Host.Level)
-			winogradStoreGo(&b)
+			winogradStoreGo(cpu.Generic, &b)
 			requireTwin(t, want, got, what+" store")
 		}
 	})

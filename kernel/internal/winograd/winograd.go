@@ -98,9 +98,6 @@ func winogradCost(l cpu.Level, e int, g *geom.Spatial, m, perGroup int) float64 
 	if e == 2 {
 		perInput, perOutput = 60, 50
 	}
-	if l == cpu.NEON { // the transforms are in Go there
-		perInput, perOutput = 6*perInput, 6*perOutput
-	}
 	return sums + float64(vecs)*(perInput*float64(perGroup)+perOutput*float64(m)) + streamed(t*t*m*perGroup)
 }
 

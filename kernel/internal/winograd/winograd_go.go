@@ -3,6 +3,7 @@ package winograd
 import (
 	"unsafe"
 
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 )
 
@@ -153,8 +154,8 @@ func winogradSplitGo(e, rows, first, from, to int, dst []float32, plane, ldd int
 	}
 }
 
-// winogradStoreGo is the twin of the assembly.
-func winogradStoreGo(a *winogradStore) {
+// winogradStoreGo is the twin of the assembly. The level is that of the epilogue.
+func winogradStoreGo(l cpu.Level, a *winogradStore) {
 	n := (a.chans-1)*a.dstChan + (a.rows-1)*a.dstRow + a.cols
 	dst := unsafe.Slice(a.dst, n)
 	src := unsafe.Slice(a.src, (a.chans-1)*a.srcChan+(a.rows-1)*a.srcRow+a.cols)
@@ -173,7 +174,7 @@ func winogradStoreGo(a *winogradStore) {
 			if a.residual != nil {
 				e.Residual = &unsafe.Slice(a.residual, n)[at+y*a.dstRow]
 			}
-			gemm.EpilogueTileGo(1, a.cols, row, a.cols, &e)
+			gemm.EpilogueTile(l, 1, a.cols, row, a.cols, &e)
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Command winograd writes the transforms of Winograd's convolutions of package
-// kernel and their Go stubs with avo: zwinograd_amd64.s and .go. The files it
+// kernel and their Go stubs, for amd64 with avo: zwinograd_amd64.s, zwinograd_arm64.s and .go. The files it
 // writes are checked in; a test regenerates them and compares byte for byte.
 //
 // A tile of e×e outputs comes of a patch of t×t inputs, t = e+2. Everywhere but in
@@ -9,6 +9,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 
 	"github.com/mmcloughlin/avo/attr"
@@ -20,7 +21,11 @@ import (
 )
 
 func generate() (map[string][]byte, error) {
-	return simd.Files("asmgen/winograd", []simd.Unit{{Family: "winograd", Name: "winograd", Emit: emit}})
+	files, err := simd.Files("asmgen/winograd", []simd.Unit{{Family: "winograd", Name: "winograd", Emit: emit}})
+	if err == nil {
+		maps.Copy(files, arm64Files())
+	}
+	return files, err
 }
 
 func main() { simd.Main("asmgen/winograd", generate) }
