@@ -26,6 +26,9 @@ A cell says how often a test holds that: on every *change*, or *nightly*. Number
     GOFX_NIGHTLY=1 go test ./lowering/gpu -v -run 'TestModelsEqualTheInterpreter/^unet$'
     GOFX_NIGHTLY=1 go test ./lowering/xla -v -run 'TestPluginModels/^unet$'
 
+Without a network's name they repeat the table. On 2026-11-29, on two processors of an AMD EPYC with AVX-512 that had other work to do, the first took 32 minutes (module 9.8, gen 9.2, int8 3.5, lazy 2.2, plan 1.8, compile and eager 1.7,
+interp 1.4), gpu on PoCL 59 and xla 12: no cell failed.
+
 `, len(zoo.Rows))
 	for _, e := range zoo.Engines {
 		fmt.Fprintf(&b, "- **%s**: %s.\n", e.Name, e.Doc)
