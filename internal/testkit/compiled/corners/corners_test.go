@@ -67,6 +67,7 @@ var testees = []testee{
 	of("BoundDim", BoundDim, CompileBoundDim),
 	of("IfaceDim", IfaceDim, CompileIfaceDim),
 	of("Huge", Huge, CompileHuge),
+	of("Wraps", Wraps, CompileWraps),
 	of("DivNeg", DivNeg, CompileDivNeg),
 	of("Picks", Picks, CompilePicks),
 	of("Confused", Confused, CompileConfused),

@@ -6,7 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go CondIdentity CondMapKey WhileIdentity ScanIdentity CondInterface CondIn CondContains CondStruct CondTwice CondList WhileList ScanList Recursive WhileSame WhileView ScanSame ScanWrites ScanWritesArgument CondWritesOuter FlowPanics FlowBranch FlowConst FlowViewRead WhileNever Assigned NestedScan StateWritten SliceWraps ExpandKeeps ReshapeInfers BoundDim IfaceDim Huge DivNeg Picks Confused PadBySize RangeFunc Int8s Unsigned Float32s NaNSide ZeroMul PtrStore SharedLists AppendsTwice LoopStore HalfwayPanic Aliased Both MapOfTensors RollKept RollWide RollEmpty StoresPart StructCopy
+//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go CondIdentity CondMapKey WhileIdentity ScanIdentity CondInterface CondIn CondContains CondStruct CondTwice CondList WhileList ScanList Recursive WhileSame WhileView ScanSame ScanWrites ScanWritesArgument CondWritesOuter FlowPanics FlowBranch FlowConst FlowViewRead WhileNever Assigned NestedScan StateWritten SliceWraps ExpandKeeps ReshapeInfers BoundDim IfaceDim Huge Wraps DivNeg Picks Confused PadBySize RangeFunc Int8s Unsigned Float32s NaNSide ZeroMul PtrStore SharedLists AppendsTwice LoopStore HalfwayPanic Aliased Both MapOfTensors RollKept RollWide RollEmpty StoresPart StructCopy
 
 type (
 	tt = tensor.Tensor
@@ -103,6 +103,14 @@ func IfaceDim(m *Model, x, y *tt) *tt {
 func Huge(m *Model, x, y *tt) *tt {
 	n := x.Dim(0)
 	if n*(1<<30)*(1<<30)*4 > 0 {
+		return x.Neg()
+	}
+	return x.AddScalar(1)
+}
+
+// Wraps overflows for sizes that are greater than some whose products fit.
+func Wraps(m *Model, x, y *tt) *tt {
+	if x.Dim(0)*(1<<30)*(1<<30)*2 < 0 {
 		return x.Neg()
 	}
 	return x.AddScalar(1)
