@@ -37,7 +37,7 @@ var extremes = struct {
 // name something stay, since the named thing must exist.
 func overwrite(v reflect.Value, k int) {
 	switch v.Interface().(type) {
-	case array.DType, kernel.Code, kernel.Activation, *kernel.Program, []kernel.Instr:
+	case array.DType, kernel.Code, kernel.Activation, kernel.ConvWay, *kernel.Program, []kernel.Instr:
 		return
 	}
 	switch v.Kind() {

@@ -425,7 +425,7 @@ func Ranked(m *Model, x, y *tt) *tt {
 	return x.Sum(0)
 }
 
-// Outgrows compares a size with that of a tensor that is none of the session's, by one line.
+// Outgrows compares a size with that of an eager tensor, by one line.
 func Outgrows(m *Model, x, y *tt) *tt {
 	if rows(x) > rows(tensor.FromSlice(make([]float32, 9))) {
 		return x.Neg()
