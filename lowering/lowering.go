@@ -94,8 +94,8 @@ type Measure struct {
 	On bool // without it the other fields mean nothing
 	// Stored takes choices that are kept, and measures nothing.
 	Stored bool
-	// Budget is the most time that a compilation measures for; 0 stands for MeasureBudget. Steps for which
-	// there is no time left stay as rules choose.
+	// Budget is the most time that a compilation measures for; 0 stands for MeasureBudget. A step that is
+	// not measured in that time keeps the rules' choice.
 	Budget time.Duration
 	// Folder is where choices are kept, by machine, threads, version and step, so that later programs
 	// choose alike and measure nothing: as UserFolder("cpu", Folder) reads it. "-" keeps them in the process alone.

@@ -217,7 +217,7 @@ func (t *trial) pass() {
 	}
 }
 
-// drop leaves out the points for which there is no time, now that each way has run once.
+// drop leaves out points that the remaining time is too short for. Each way has run once by now, so that its time is known.
 func (t *trial) drop() {
 	left, between := t.budget-t.spent, t.spent
 	for _, c := range t.runs {
