@@ -23,10 +23,12 @@ func TestHugePages_areAskedFor(t *testing.T) {
 	if err := syscall.Madvise(probe, adviseHuge); err != nil || !strings.Contains(flagsAt(t, addressOf(probe)), "hg") {
 		t.Skip("the system takes no such advice, as under emulation")
 	}
-	for _, n := range []int{64 << 20, 4 << 20, 1 << 20} {
+	for _, n := range []int{64 << 20, 4 << 20, 1 << 20, hugeFrom, 1 << 10} {
 		s := NewStorage(n)
-		if n >= 2*hugePage {
-			require.Contains(t, strings.Fields(flagsAt(t, addressOf(s.Bytes())+uint64(n)/2)), "hg", n)
+		if n >= hugeFrom {
+			for _, at := range []int{0, n / 2, n - 1} {
+				require.Contains(t, strings.Fields(flagsAt(t, addressOf(s.Bytes())+uint64(at))), "hg", n)
+			}
 		}
 		s.Bytes()[0], s.Bytes()[n-1] = 1, 1
 	}
