@@ -408,8 +408,10 @@ func (r *runner) calibrate(window time.Duration) (turn time.Duration, err error)
 		r.warm = int(warming/max(1, per)) + 1
 		return window + warming, nil
 	} else {
-		r.calls = 1
-		r.warm = int(warming / per)
+		r.calls, r.warm = 1, 1
+		if per > 16*warming { // its own beginning warms it up
+			r.warm = 0
+		}
 		return per * time.Duration(1+r.warm), nil
 	}
 }
