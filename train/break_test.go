@@ -48,6 +48,43 @@ func TestStep_tiedWeights(t *testing.T) {
 	require.Less(t, last, first/10)
 }
 
+// A group names a tied weight by any of its paths, and the graph has one of them.
+func TestStep_groupsOfTiedWeights(t *testing.T) {
+	for _, c := range []struct {
+		group optim.Group
+		want  []string
+		speed float64
+	}{
+		{optim.Group{Params: []string{"head.*"}}, nil, 0},
+		{optim.Group{Params: []string{"emb.weight"}}, nil, 0},
+		{optim.Group{Params: []string{"head.weight"}, Optimiser: optim.SGD{LR: 0.5}}, []string{"emb.weight"}, 0.5},
+		{optim.Group{Params: []string{"emb.*"}, Optimiser: optim.SGD{LR: 0.25}}, []string{"emb.weight"}, 0.25},
+	} {
+		m := &tied{nn.NewEmbedding(5, 3, nn.Seed(1)), nn.NewLinear(3, 5, nn.Seed(2))}
+		m.Head.Weight = m.Emb.Weight
+		step, err := train.NewStep(ctx, m, m, optim.Rule{Optimiser: optim.SGD{LR: 1}, Groups: []optim.Group{c.group}}, fx.Input("x", "i64[N]"))
+		if c.want == nil {
+			if c.group.Params[0] == "head.*" { // the bias, too
+				require.ErrorIs(t, err, optim.BadSetting)
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, []string{"head.bias"}, step.Params())
+			continue
+		}
+		require.NoError(t, err)
+		require.Contains(t, step.Params(), "emb.weight")
+		x := array.FromSlice([]int64{0, 1, 2, 3, 4}, 5)
+		_, g, err := fx.ValueAndGrad(func() *tensor.Tensor { return m.Forward(tensor.New(x)) }, m.Emb.Weight)
+		require.NoError(t, err)
+		want := m.Emb.Weight.Sub(g[0].MulScalar(c.speed))
+		_, err = step.Run(ctx, x)
+		require.NoError(t, err)
+		step.Sync()
+		require.InDelta(t, 0, want.Sub(m.Emb.Weight).Abs().Max().Item(), 1e-6)
+	}
+}
+
 // other has parameters where the optimiser's state would lie.
 type other struct {
 	Optim  *nn.Linear
