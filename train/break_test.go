@@ -85,6 +85,27 @@ func TestStep_groupsOfTiedWeights(t *testing.T) {
 	}
 }
 
+// Tensors over one memory that are not one tensor would lose updates.
+func TestStep_weightsOverOneMemory(t *testing.T) {
+	for name, view := range map[string]func(w *array.Array) *tensor.Tensor{
+		"transposed": func(w *array.Array) *tensor.Tensor { return tensor.New(w).Transpose(0, 1) },
+		"a part":     func(w *array.Array) *tensor.Tensor { return tensor.Param(array.Slice(w, 0, 1, 2, 1)) },
+		"frozen": func(w *array.Array) *tensor.Tensor {
+			v := tensor.Param(array.Permute(w, 1, 0))
+			v.Freeze(true)
+			return v
+		},
+	} {
+		first, second := nn.NewLinear(3, 3, nn.NoBias(), nn.Seed(1)), nn.NewLinear(3, 3, nn.NoBias(), nn.Seed(2))
+		second.Weight = view(first.Weight.Array())
+		m := nn.NewSequential(first, second)
+		loss := func(x *tensor.Tensor) *tensor.Tensor { return m.Forward(x).Square().Mean() }
+		_, err := train.NewStep(ctx, m, loss, optim.Rule{Optimiser: optim.SGD{LR: 0.1}}, fx.Input("x", "f32[N,3]"))
+		require.ErrorIs(t, err, train.BadTrainer, name)
+		require.ErrorContains(t, err, "1.weight lies in the memory of 0.weight", name)
+	}
+}
+
 // other has parameters where the optimiser's state would lie.
 type other struct {
 	Optim  *nn.Linear

@@ -250,10 +250,28 @@ func trained(m *graph.Module, model any, rule optim.Rule) (paths []string, optim
 			errs.Add(diag.New(Unused, "the loss does not use the parameter "+path).WithHint("use it, remove it, or freeze it by optim.Group{Params: []string{\"" + path + "\"}}"))
 		}
 	}
+	errs.Add(apart(m, paths))
 	if len(paths) == 0 && errs.Err() == nil {
 		errs.Add(diag.New(optim.BadSetting, "no parameter is trained").WithHint("give the rule an Optimiser, and the model parameters"))
 	}
 	return paths, optimisers, errs.Err()
+}
+
+// apart checks that no other tensor of the graph lies over the memory of one that is trained: an update
+// of either would be lost, or not be seen.
+func apart(m *graph.Module, trained []string) error {
+	var errs diag.List
+	for _, path := range trained {
+		own := m.Param(path)
+		for _, p := range m.Params() {
+			if p.Path == path || p.Value == own.Value || !array.Overlap(p.Value, own.Value) || p.Path < path && slices.Contains(trained, p.Path) {
+				continue
+			}
+			errs.Add(diag.New(BadTrainer, p.Path+" lies in the memory of "+path+", which is trained, and is another tensor").
+				WithHint("use one tensor in both places, and have Forward transpose or slice it; or Clone it where they are to differ"))
+		}
+	}
+	return errs.Err()
 }
 
 // parameters returns the tensors of a model that are no buffers and hold floats, by path.

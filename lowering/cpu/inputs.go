@@ -3,7 +3,6 @@ package cpu
 import (
 	"slices"
 	"strconv"
-	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
