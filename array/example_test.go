@@ -84,6 +84,13 @@ func ExampleReshape() {
 	// true
 }
 
+func ExampleOverlap() {
+	m := array.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
+	first, second := array.Select(m, 0, 0), array.Select(m, 0, 1)
+	fmt.Println(array.Overlap(m, first), array.Overlap(first, second), array.Overlap(m, array.Clone(m)))
+	// Output: true false false
+}
+
 func ExampleExpand() {
 	row := array.FromSlice([]int32{1, 2, 3})
 	e := array.Expand(row, 2, 3)

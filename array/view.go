@@ -299,3 +299,29 @@ func Repeats(a *Array) bool {
 	}
 	return false
 }
+
+// Overlap reports whether two arrays may have elements in common: whether the bytes from the first
+// element of one to its last lie among those of the other.
+func Overlap(a, b *Array) bool {
+	if a.Len() == 0 || b.Len() == 0 {
+		return false
+	}
+	aFrom, aTo := a.extent()
+	bFrom, bTo := b.extent()
+	return aFrom < bTo && bFrom < aTo
+}
+
+// extent returns the addresses of the first byte of an array and after the last.
+func (a *Array) extent() (from, to uintptr) {
+	first, last := a.offset, a.offset
+	for i, n := range a.shape {
+		if s := a.strides[i]; s < 0 {
+			first += (n - 1) * s
+		} else {
+			last += (n - 1) * s
+		}
+	}
+	base, _ := a.store.extent()
+	size := a.dtype.Size()
+	return base + uintptr(first*size), base + uintptr((last+1)*size)
+}

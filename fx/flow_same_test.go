@@ -97,3 +97,87 @@ func TestCond_eagerConditionInATrace(t *testing.T) {
 	require.Equal(t, 4, gm.Graph.Len(), gm.Graph.String())
 	require.Equal(t, []float32{1, 1, 1}, tensor.Data[float32](state))
 }
+
+// What a loop carries may be memory that its body writes: from the second round on, a read after the
+// write sees it. The body is captured once, so that such a read is refused; one before the write is not.
+func TestLoops_carryMemoryThatTheyWrite(t *testing.T) {
+	scan := func(x *tensor.Tensor, body func(c flowOf) (next, out flowOf), carry ...*tensor.Tensor) flowOf {
+		last, stacked := tensor.Scan(func(c, _ flowOf) (flowOf, flowOf) { return body(c) }, carry, flowOf{tensor.Stack(flowOf{x, x, x}, 0)})
+		return append(stacked, last...)
+	}
+	for name, c := range map[string]struct {
+		f       func(x *tensor.Tensor) flowOf
+		refused bool
+	}{
+		"a tensor from outside, read afterwards": {func(x *tensor.Tensor) flowOf {
+			w := x.Clone()
+			return scan(x, func(c flowOf) (flowOf, flowOf) { w.AddScalarInPlace(1); return flowOf{w}, flowOf{c[0]} }, x)[:1]
+		}, true},
+		"a part of it": {func(x *tensor.Tensor) flowOf {
+			w := tensor.Stack(flowOf{x, x}, 0)
+			return scan(x, func(c flowOf) (flowOf, flowOf) {
+				w.AddScalarInPlace(1)
+				return flowOf{w.Select(0, 1)}, flowOf{c[0].MulScalar(2)}
+			}, x)[:1]
+		}, true},
+		"read before": {func(x *tensor.Tensor) flowOf {
+			w := x.Clone()
+			return scan(x, func(c flowOf) (flowOf, flowOf) {
+				y := c[0].MulScalar(2)
+				w.AddScalarInPlace(1)
+				return flowOf{w}, flowOf{y}
+			}, x)[:1]
+		}, false},
+		"another carried tensor": {func(x *tensor.Tensor) flowOf {
+			return scan(x, func(c flowOf) (flowOf, flowOf) {
+				c[0].AddScalarInPlace(1)
+				return flowOf{c[0], c[0]}, flowOf{c[1]}
+			}, x.Clone(), x)[:1]
+		}, true},
+		"by way of another one": {func(x *tensor.Tensor) flowOf {
+			w := x.Clone()
+			return scan(x, func(c flowOf) (flowOf, flowOf) {
+				y := c[0].MulScalar(2)
+				w.AddScalarInPlace(1)
+				return flowOf{w, y}, flowOf{c[1]}
+			}, x, x)[:1]
+		}, false},
+		"two rounds later": {func(x *tensor.Tensor) flowOf {
+			w := x.Clone()
+			return scan(x, func(c flowOf) (flowOf, flowOf) {
+				w.AddScalarInPlace(1)
+				return flowOf{w, c[0]}, flowOf{c[1]}
+			}, x, x)[:1]
+		}, true},
+		"in a branch": {func(x *tensor.Tensor) flowOf {
+			w := x.Clone()
+			return scan(x, func(c flowOf) (flowOf, flowOf) {
+				w.AddScalarInPlace(1)
+				id := func(in flowOf) flowOf { return flowOf{c[0].MulScalar(3)} }
+				return flowOf{w}, tensor.Cond(x.Sum().GtScalar(0), id, id, x)
+			}, x)[:1]
+		}, true},
+		"the rounds of a while": {func(x *tensor.Tensor) flowOf {
+			w := x.Clone()
+			return tensor.While(func(c flowOf) *tensor.Tensor { return c[0].LtScalar(3) }, func(c flowOf) flowOf {
+				w.AddScalarInPlace(1)
+				return flowOf{c[0].AddScalar(1), w, c[1].MulScalar(10)}
+			}, tensor.Scalar(int64(0)), x, x)[2:]
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := tensor.New(array.FromSlice([]float32{1, -2, 3}))
+			want := c.f(x)[0]
+			gm, err := fx.Trace(t.Context(), func(x *tensor.Tensor) *tensor.Tensor { return c.f(x)[0] }, fx.Input("x", "f32[3]"))
+			if c.refused {
+				require.ErrorIs(t, err, tracer.RegionMismatch)
+				require.ErrorContains(t, err, "is in a later round")
+				return
+			}
+			require.NoError(t, err)
+			got, err := gm.Run(t.Context(), x)
+			require.NoError(t, err)
+			require.True(t, got[0].Equal(want), "%v, want %v", got[0], want)
+		})
+	}
+}

@@ -376,3 +376,26 @@ func TestGrad_readOneByOne(t *testing.T) {
 		require.Zero(t, lazy.Remembered(s))
 	}
 }
+
+// A member of Chunk, Split or Unbind is one value for all who read it, so that a loss is
+// differentiated by it, also after writes to the memory that it shows.
+func TestGrad_byMembersOfViews(t *testing.T) {
+	for name, parts := range map[string]func(x *tensor.Tensor) []*tensor.Tensor{
+		"chunk":  func(x *tensor.Tensor) []*tensor.Tensor { return x.Chunk(2, 0) },
+		"split":  func(x *tensor.Tensor) []*tensor.Tensor { return x.Split([]int{1, 3}, 0) },
+		"unbind": func(x *tensor.Tensor) []*tensor.Tensor { return x.Unbind(0, 4) },
+	} {
+		for _, write := range []bool{false, true} {
+			s := open(t, learning)
+			x := s.In(vec(1, 2, 3, 4)).MulScalar(2)
+			p := parts(x)
+			if write {
+				p[1].AddScalarInPlace(1)
+			}
+			loss := p[0].Square().Sum().Add(p[1].Sum())
+			g := tensor.GradWith(loss, p[:2], tensor.GradOptions{AllowUnused: true})
+			require.Equal(t, show(p[0].MulScalar(2)), show(g[0]), name)
+			require.Equal(t, show(p[1].OnesLike()), show(g[1]), name)
+		}
+	}
+}

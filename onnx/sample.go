@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -33,6 +34,9 @@ func (f *File) Samples(dir string) ([]Sample, error) {
 	slices.Sort(sets)
 	var out []Sample
 	for _, set := range sets {
+		if err := surplus(set, len(f.f.Inputs()), len(f.f.Model.Graph.Outputs)); err != nil {
+			return nil, err
+		}
 		s := Sample{Name: filepath.Base(set), file: f.f.Name, Inputs: map[string]*array.Array{}, Lengths: map[string]int{}}
 		for i, in := range f.f.Inputs() {
 			list, length, err := modelfile.ReadParts(filepath.Join(set, "input_"+strconv.Itoa(i)+".pb"), in.Type)
@@ -56,6 +60,25 @@ func (f *File) Samples(dir string) ([]Sample, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// surplus reports values that a model does not take or give: nobody would compute with them, or
+// compare with them.
+func surplus(set string, inputs, outputs int) error {
+	for _, c := range []struct {
+		kind  string
+		count int
+		hint  string
+	}{
+		{"input", inputs, "initializers that the model also lists as inputs keep their values; remove those of the file to give others"},
+		{"output", outputs, "give the values of the model's outputs, in their order"},
+	} {
+		name := c.kind + "_" + strconv.Itoa(c.count) + ".pb"
+		if _, err := os.Stat(filepath.Join(set, name)); err == nil {
+			return diag.New(CodeRead, "has "+name+", and the model has "+strconv.Itoa(c.count)+" "+c.kind+"s").WithHint(c.hint).At(diag.Pos{File: set})
+		}
+	}
+	return nil
 }
 
 // Args are the values of a sample in the order of the inputs that the graph has when

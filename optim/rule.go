@@ -21,7 +21,8 @@ type Group struct {
 type Rule struct {
 	// Optimiser is that of the parameters that no group names.
 	Optimiser Optimiser
-	// Groups have other optimisers. A parameter belongs to the first group that names it.
+	// Groups have other optimisers. A parameter belongs to the first group that names it, by any
+	// of its paths where modules share it.
 	Groups []Group
 	// Schedule changes the learning rates of all optimisers; nil leaves them.
 	Schedule Schedule
@@ -38,11 +39,12 @@ type Rule struct {
 	Average float64
 }
 
-// For returns the optimiser of a parameter, nil where it is frozen.
-func (r Rule) For(param string) Optimiser {
+// For returns the optimiser of a parameter, nil where it is frozen. A parameter that modules
+// share has several paths.
+func (r Rule) For(paths ...string) Optimiser {
 	for _, g := range r.Groups {
 		for _, p := range g.Params {
-			if matches(p, param) {
+			if names(p, paths) {
 				return g.Optimiser
 			}
 		}

@@ -48,6 +48,64 @@ func TestStep_tiedWeights(t *testing.T) {
 	require.Less(t, last, first/10)
 }
 
+// A group names a tied weight by any of its paths, and the graph has one of them.
+func TestStep_groupsOfTiedWeights(t *testing.T) {
+	for _, c := range []struct {
+		group optim.Group
+		want  []string
+		speed float64
+	}{
+		{optim.Group{Params: []string{"head.*"}}, nil, 0},
+		{optim.Group{Params: []string{"emb.weight"}}, nil, 0},
+		{optim.Group{Params: []string{"head.weight"}, Optimiser: optim.SGD{LR: 0.5}}, []string{"emb.weight"}, 0.5},
+		{optim.Group{Params: []string{"emb.*"}, Optimiser: optim.SGD{LR: 0.25}}, []string{"emb.weight"}, 0.25},
+	} {
+		m := &tied{nn.NewEmbedding(5, 3, nn.Seed(1)), nn.NewLinear(3, 5, nn.Seed(2))}
+		m.Head.Weight = m.Emb.Weight
+		step, err := train.NewStep(ctx, m, m, optim.Rule{Optimiser: optim.SGD{LR: 1}, Groups: []optim.Group{c.group}}, fx.Input("x", "i64[N]"))
+		if c.want == nil {
+			if c.group.Params[0] == "head.*" { // the bias, too
+				require.ErrorIs(t, err, optim.BadSetting)
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, []string{"head.bias"}, step.Params())
+			continue
+		}
+		require.NoError(t, err)
+		require.Contains(t, step.Params(), "emb.weight")
+		x := array.FromSlice([]int64{0, 1, 2, 3, 4}, 5)
+		_, g, err := fx.ValueAndGrad(func() *tensor.Tensor { return m.Forward(tensor.New(x)) }, m.Emb.Weight)
+		require.NoError(t, err)
+		want := m.Emb.Weight.Sub(g[0].MulScalar(c.speed))
+		_, err = step.Run(ctx, x)
+		require.NoError(t, err)
+		step.Sync()
+		require.InDelta(t, 0, want.Sub(m.Emb.Weight).Abs().Max().Item(), 1e-6)
+	}
+}
+
+// Tensors over one memory that are not one tensor would lose updates.
+func TestStep_weightsOverOneMemory(t *testing.T) {
+	for name, view := range map[string]func(w *array.Array) *tensor.Tensor{
+		"transposed": func(w *array.Array) *tensor.Tensor { return tensor.New(w).Transpose(0, 1) },
+		"a part":     func(w *array.Array) *tensor.Tensor { return tensor.Param(array.Slice(w, 0, 1, 2, 1)) },
+		"frozen": func(w *array.Array) *tensor.Tensor {
+			v := tensor.Param(array.Permute(w, 1, 0))
+			v.Freeze(true)
+			return v
+		},
+	} {
+		first, second := nn.NewLinear(3, 3, nn.NoBias(), nn.Seed(1)), nn.NewLinear(3, 3, nn.NoBias(), nn.Seed(2))
+		second.Weight = view(first.Weight.Array())
+		m := nn.NewSequential(first, second)
+		loss := func(x *tensor.Tensor) *tensor.Tensor { return m.Forward(x).Square().Mean() }
+		_, err := train.NewStep(ctx, m, loss, optim.Rule{Optimiser: optim.SGD{LR: 0.1}}, fx.Input("x", "f32[N,3]"))
+		require.ErrorIs(t, err, train.BadTrainer, name)
+		require.ErrorContains(t, err, "1.weight lies in the memory of 0.weight", name)
+	}
+}
+
 // other has parameters where the optimiser's state would lie.
 type other struct {
 	Optim  *nn.Linear

@@ -71,11 +71,11 @@ func NewStepWith(ctx context.Context, model, loss any, rule optim.Rule, o StepOp
 			return nil, err
 		}
 	}
-	paths, err := trained(gm.Module, model, rule)
+	paths, optimisers, err := trained(gm.Module, model, rule)
 	if err != nil {
 		return nil, err
 	}
-	b, of := &update{ctx: ctx, rule: rule, params: paths}, 0
+	b, of := &update{ctx: ctx, rule: rule, params: paths, optimisers: optimisers}, 0
 	if o.Mixed == array.F16 {
 		b.prefix = freshPrefix(gm.Module)
 		b.scale, of = scaleLoss(gm, b.prefix), results
@@ -225,35 +225,53 @@ func single(t shape.Type) bool {
 	return t.Ranked() && !slices.ContainsFunc(t.Dims().Slice(), func(d shape.Dim) bool { return !d.Is(1) })
 }
 
-// trained returns the parameters of the model that the rule does not freeze. Those that the graph
-// does not read are mistakes.
-func trained(m *graph.Module, model any, rule optim.Rule) ([]string, error) {
+// trained returns the parameters of the model that the rule does not freeze, and the optimiser of
+// each. Those that the graph does not read are mistakes.
+func trained(m *graph.Module, model any, rule optim.Rule) (paths []string, optimisers []optim.Optimiser, err error) {
 	all := parameters(model)
 	var errs diag.List
-	errs.Add(rule.Check(slices.Sorted(maps.Keys(all))))
-	own := map[*array.Array]bool{}
-	for _, a := range all {
-		own[a] = true
-	}
-	var paths []string
-	for _, p := range m.Params() {
-		if own[p.Value] && !p.Buffer && rule.For(p.Path) != nil {
-			paths = append(paths, p.Path)
-		}
+	names := slices.Sorted(maps.Keys(all))
+	errs.Add(rule.Check(names))
+	of := map[*array.Array][]string{} // the graph has one path of a tensor that modules share
+	for _, path := range names {
+		of[all[path]] = append(of[all[path]], path)
 	}
 	read := map[*array.Array]bool{}
 	for _, p := range m.Params() {
-		read[p.Value] = true
+		if read[p.Value] = true; p.Buffer || of[p.Value] == nil {
+			continue
+		}
+		if o := rule.For(append(of[p.Value], p.Path)...); o != nil {
+			paths, optimisers = append(paths, p.Path), append(optimisers, o)
+		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(all)) {
-		if rule.For(path) != nil && !read[all[path]] {
+	for _, path := range names {
+		if rule.For(of[all[path]]...) != nil && !read[all[path]] {
 			errs.Add(diag.New(Unused, "the loss does not use the parameter "+path).WithHint("use it, remove it, or freeze it by optim.Group{Params: []string{\"" + path + "\"}}"))
 		}
 	}
+	errs.Add(apart(m, paths))
 	if len(paths) == 0 && errs.Err() == nil {
 		errs.Add(diag.New(optim.BadSetting, "no parameter is trained").WithHint("give the rule an Optimiser, and the model parameters"))
 	}
-	return paths, errs.Err()
+	return paths, optimisers, errs.Err()
+}
+
+// apart checks that no other tensor of the graph lies over the memory of one that is trained: an update
+// of either would be lost, or not be seen.
+func apart(m *graph.Module, trained []string) error {
+	var errs diag.List
+	for _, path := range trained {
+		own := m.Param(path)
+		for _, p := range m.Params() {
+			if p.Path == path || p.Value == own.Value || !array.Overlap(p.Value, own.Value) || p.Path < path && slices.Contains(trained, p.Path) {
+				continue
+			}
+			errs.Add(diag.New(BadTrainer, p.Path+" lies in the memory of "+path+", which is trained, and is another tensor").
+				WithHint("use one tensor in both places, and have Forward transpose or slice it; or Clone it where they are to differ"))
+		}
+	}
+	return errs.Err()
 }
 
 // parameters returns the tensors of a model that are no buffers and hold floats, by path.

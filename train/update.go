@@ -30,10 +30,11 @@ const (
 
 // update adds the update of the parameters to a graph that gives results and gradients.
 type update struct {
-	ctx    context.Context
-	gm     *fx.GraphModule
-	rule   optim.Rule
-	params []string
+	ctx        context.Context
+	gm         *fx.GraphModule
+	rule       optim.Rule
+	params     []string
+	optimisers []optim.Optimiser // of params
 
 	prefix  string
 	grads   []*graph.Node
@@ -68,7 +69,7 @@ func (b *update) build(results int, s *graph.Structure) (err error) {
 		}
 	}
 	for i, path := range b.params {
-		if err := b.param(path, b.grads[i]); err != nil {
+		if err := b.param(path, b.optimisers[i], b.grads[i]); err != nil {
 			return err
 		}
 	}
@@ -214,8 +215,7 @@ func (b *update) clip() (err error) {
 }
 
 // param adds the update of one parameter.
-func (b *update) param(path string, g *graph.Node) error {
-	o := b.rule.For(path)
+func (b *update) param(path string, o optim.Optimiser, g *graph.Node) error {
 	names := o.Slots()
 	state := []*graph.Node{b.read(path)}
 	for _, name := range names {

@@ -3,7 +3,6 @@ package cpu
 import (
 	"slices"
 	"strconv"
-	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -134,7 +133,7 @@ func (x *instance) take(in []*array.Array) {
 // of a weight of the model, here or in a body of control flow.
 func (x *instance) shared(i int, a *array.Array) bool {
 	for j, k := range x.e.plan.Inputs {
-		if j != i && overlaps(a, &x.hdr[k]) {
+		if j != i && array.Overlap(a, &x.hdr[k]) {
 			return true
 		}
 	}
@@ -168,29 +167,4 @@ func describe(a *array.Array) string {
 		return "absent"
 	}
 	return shape.TypeOf(a).String()
-}
-
-// overlaps reports whether two arrays may have elements in common.
-func overlaps(a, b *array.Array) bool {
-	if a.Len() == 0 || b.Len() == 0 {
-		return false
-	}
-	alo, ahi := extent(a)
-	blo, bhi := extent(b)
-	return alo < bhi && blo < ahi
-}
-
-// extent returns the addresses of the first byte of an array and after the last.
-func extent(a *array.Array) (lo, hi uintptr) {
-	first, last := a.Offset(), a.Offset()
-	for i, n := range a.Shape() {
-		if s := a.Strides()[i]; s < 0 {
-			first += (n - 1) * s
-		} else {
-			last += (n - 1) * s
-		}
-	}
-	base := uintptr(unsafe.Pointer(unsafe.SliceData(a.Storage().Bytes())))
-	size := a.DType().Size()
-	return base + uintptr(first*size), base + uintptr((last+1)*size)
 }

@@ -268,12 +268,12 @@ func (x *instance) acceptOutputs(out []*array.Array, late []bool) error {
 			if in == k || i == j && i < len(e.updates) && e.updates[i] {
 				continue // it is made there
 			}
-			if a.Storage() != nil && overlaps(a, &x.hdr[in]) {
+			if a.Storage() != nil && array.Overlap(a, &x.hdr[in]) {
 				return diag.New(lowering.BadOutput, what+" shares memory with input "+strconv.Quote(e.plan.Buffers[in].Name))
 			}
 		}
 		for j := range i {
-			if a.Storage() != nil && out[j].Storage() != nil && overlaps(a, out[j]) {
+			if a.Storage() != nil && out[j].Storage() != nil && array.Overlap(a, out[j]) {
 				return diag.New(lowering.BadOutput, what+" shares memory with that for result "+strconv.Itoa(j))
 			}
 		}

@@ -110,7 +110,7 @@ func (e *Executable) holds(a *array.Array) bool {
 			own[2] = w.live.Value
 		}
 		for _, b := range own {
-			if b != nil && b.Storage() != nil && overlaps(a, b) {
+			if b != nil && b.Storage() != nil && array.Overlap(a, b) {
 				return true
 			}
 		}

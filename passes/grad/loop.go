@@ -69,9 +69,9 @@ func (r *reversal) trip(d *differentiation, g *graph.Graph, own []*graph.Node, s
 		for j, i := range r.carried {
 			yield(outs[i], state[j])
 		}
-		for i, s := range stacked {
-			if s != nil {
-				yield(outs[i], s)
+		for i, v := range outs { // in their order: a body may give one value twice, and sums depend on the order
+			if s := stacked[i]; s != nil {
+				yield(v, s)
 			}
 		}
 	})

@@ -73,8 +73,12 @@ type step[V Operand] struct {
 	args  []V // the other operands; nil at base
 	base  int
 	item  int
-	call  *memo[V] // what the call gave, shared by its results
+	call  *memo[V]  // what the call gave, shared by its results
+	got   member[V] // what the tuple gave that was read last
 }
+
+// member is one result of a call, so that all who read the place have the same value of it.
+type member[V Operand] struct{ of, node V }
 
 // memo holds the calls of a step that are recorded: in the graph where the tensor
 // is at home, and in the region that was recorded last.
@@ -172,7 +176,10 @@ func (r *Ref[V]) at(rec Recorder[V], k int) V {
 		s.remember(rec, n, r.Storage.Version)
 	}
 	if _, tuple := s.op.NumResults(s.attrs); tuple {
-		return rec.Item(n, s.item)
+		if s.got.of != n || s.got.node == none || s.got.node.Erased() {
+			s.got = member[V]{n, rec.Item(n, s.item)}
+		}
+		return s.got.node
 	}
 	return n
 }

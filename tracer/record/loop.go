@@ -25,7 +25,7 @@ func (r *Recorder[V, B]) While(trips int, cond func([]*tensor.Tensor) *tensor.Te
 	l := &loop[V, B]{r: r, o: op.While, in: in, carry: len(in), trips: trips, test: r.open("cond", args, nil), body: r.open("body", args, nil)}
 	l.test.loop, l.body.loop = true, true
 	test := func(x []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{cond(x)} }
-	if !l.test.body("while", test) || !l.untouched() || !l.body.body("while", body) {
+	if !l.test.body("while", test) || !l.untouched() || !l.round("while", body) {
 		return r.Poisoned(len(in))
 	}
 	last, _ := l.finish(args)
@@ -42,7 +42,7 @@ func (r *Recorder[V, B]) Scan(body func(carry, slices []*tensor.Tensor) (next, o
 	}
 	l := &loop[V, B]{r: r, o: op.Scan, in: in, carry: k, seqs: len(seqs), body: r.open("body", args, func(i int) bool { return i >= k })}
 	l.body.loop = true
-	ok := l.body.body("scan", func(x []*tensor.Tensor) []*tensor.Tensor {
+	ok := l.round("scan", func(x []*tensor.Tensor) []*tensor.Tensor {
 		next, out := body(x[:k:k], x[k:])
 		if len(next) != k {
 			l.body.fault = "the body returns " + itoa(len(next)) + " carried tensors, expected " + itoa(k)
@@ -67,8 +67,17 @@ type loop[V alias.Operand, B comparable] struct {
 	seqs  int // of in, after the carried ones
 	trips int // op.LoopAttrs.MaxTrips
 
-	test *Region[V, B] // nil for scan
-	body *Region[V, B]
+	test  *Region[V, B] // nil for scan
+	body  *Region[V, B]
+	order *rounds[V] // of the body's reads and writes
+}
+
+// round records the body.
+func (l *loop[V, B]) round(what string, f func([]*tensor.Tensor) []*tensor.Tensor) bool {
+	done := l.r.carry(l.body.params[:l.carry])
+	ok := l.body.body(what, f)
+	l.order = done()
+	return ok
 }
 
 func (l *loop[V, B]) regions() []*Region[V, B] {
@@ -115,7 +124,7 @@ func (l *loop[V, B]) finish(args []V) (last, stacked []*tensor.Tensor) {
 	}
 	rs := l.regions()
 	changed := writes(inner)
-	if !l.aliases(changed) || !l.sees(changed) {
+	if !l.aliases(changed) || !l.sees(changed) || !l.returns(l.order) {
 		return r.Poisoned(k), nil
 	}
 	// Storages that the body writes without being given them are carried after the operands.

@@ -195,6 +195,7 @@ func (r *Recorder[V, B]) ref(x *tensor.Tensor) *alias.Ref[V] {
 		return nil
 	}
 	p := alias.Whole(&alias.Storage[V]{Value: n, Loose: r.program.Loose(n), Of: &Memory[V, B]{rec: r, home: r.program.Block(n), input: r.program.Input(n)}})
+	r.rounds.shows(p.Storage, n)
 	x.SetValue(p)
 	return p
 }

@@ -24,9 +24,10 @@ type Recorder[V alias.Operand, B comparable] struct {
 
 	top    B
 	region *Region[V, B]
-	spans  []*span // of all regions
-	deep   int     // regions with many around them, in the outermost call
-	what   string  // the call that is being recorded
+	spans  []*span    // of all regions
+	rounds *rounds[V] // nil while no loop is recorded
+	deep   int        // regions with many around them, in the outermost call
+	what   string     // the call that is being recorded
 }
 
 // Item is the value of a tensor that stands for one member of a tuple. The member is
@@ -107,7 +108,9 @@ func (r *Recorder[V, B]) Value(x *tensor.Tensor, what string) V {
 	switch v := x.Value().(type) {
 	case V:
 		n = v
+		r.rounds.reads(v)
 	case *alias.Ref[V]:
+		r.rounds.reads(v.Storage)
 		return v.Read(r)
 	case *array.Array:
 		return r.Eager.eagerRef(x).Read(r)

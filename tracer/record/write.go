@@ -195,6 +195,7 @@ func (r *Recorder[V, B]) Reach(v V) V {
 // Writes implements alias.Recorder: a region remembers what it changes.
 func (r *Recorder[V, B]) Writes(s *alias.Storage[V]) {
 	in := r.region
+	r.rounds.writes(s)
 	if in == nil || memoryOf[V, B](s).home == in.block {
 		return
 	}

@@ -162,7 +162,7 @@ func init() { // operations are written with operators, which are written with o
 			}
 			return e.put("Neg", d, in...)
 		}),
-		kernel.OpAbs: named("Abs"), kernel.OpSign: named("Sign"), kernel.OpReciprocal: named("Reciprocal"), kernel.OpSqrt: named("Sqrt"),
+		kernel.OpAbs: named("Abs"), kernel.OpSign: typed(sign), kernel.OpReciprocal: named("Reciprocal"), kernel.OpSqrt: named("Sqrt"),
 		kernel.OpExp: named("Exp"), kernel.OpLog: named("Log"), kernel.OpSin: named("Sin"), kernel.OpCos: named("Cos"), kernel.OpTan: named("Tan"),
 		kernel.OpAtan: named("Atan"), kernel.OpErf: named("Erf"), kernel.OpTanh: named("Tanh"), kernel.OpSigmoid: named("Sigmoid"),
 		kernel.OpFloor: named("Floor"), kernel.OpCeil: named("Ceil"), kernel.OpRound: named("Round"),
@@ -253,6 +253,15 @@ func floorDivide(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 		return q
 	}
 	return e.put("Where", d, e.otherSign(r, in[1], zero), e.put("Sub", d, q, e.num(d, 1)), q)
+}
+
+// sign is 0 for NaN; ONNX's is NaN.
+func sign(e *scalarWriter, d array.DType, in []op.Value) op.Value {
+	v := e.put("Sign", d, in...)
+	if !d.IsFloat() {
+		return v
+	}
+	return e.put("Where", d, e.put("IsNaN", array.Bool, in...), e.num(d, 0), v)
 }
 
 // otherSign reports whether a remainder has another sign than the divisor.

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -235,7 +236,7 @@ func (im *importer) strangers() {
 			names[name] = true
 		}
 	}
-	for name := range im.values {
+	for _, name := range slices.Sorted(maps.Keys(im.values)) {
 		if !names[name] {
 			im.fail("", diag.New(spec.CodeModel, "a value is given for "+diag.Quote(name)+", which is no input").
 				WithHint("inputs are "+modelfile.InputNames(im.Model.Graph)))

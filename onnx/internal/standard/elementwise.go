@@ -18,7 +18,7 @@ var elementwiseRules = map[string][]rule.Rule{
 	"Reciprocal": rule.Plain(std.Reciprocal), "Floor": rule.Plain(std.Floor), "Ceil": rule.Plain(std.Ceil), "Round": rule.Plain(std.Round),
 	"Sin": rule.Plain(std.Sin), "Cos": rule.Plain(std.Cos), "Tan": rule.Plain(std.Tan), "Atan": rule.Plain(std.Atan), "Asin": rule.Plain(std.Asin), "Acos": rule.Plain(std.Acos),
 	"Sinh": rule.Plain(std.Sinh), "Cosh": rule.Plain(std.Cosh), "Asinh": rule.Plain(std.Asinh), "Acosh": rule.Plain(std.Acosh), "Atanh": rule.Plain(std.Atanh),
-	"Tanh": rule.Plain(std.Tanh), "Sigmoid": rule.Plain(std.Sigmoid), "Relu": rule.Plain(std.Relu), "Erf": rule.Plain(std.Erf), "Sign": rule.Plain(std.Sign),
+	"Tanh": rule.Plain(std.Tanh), "Sigmoid": rule.Plain(std.Sigmoid), "Relu": rule.Plain(std.Relu), "Erf": rule.Plain(std.Erf), "Sign": rule.From(9, sign),
 	"Softplus": rule.From(1, func(c *rule.Call) []op.Value {
 		return c.One(std.Softplus, std.SoftplusAttrs{Beta: 1, Threshold: 20}, c.X(0))
 	}), "Softsign": rule.Plain(std.Softsign), "Mish": rule.Plain(std.Mish),
@@ -261,8 +261,22 @@ func clipInputs(c *rule.Call) []op.Value {
 }
 
 // dropout is the identity where a model runs; its mask is all true.
+// sign gives NaN for NaN, as NumPy does, where ours gives 0 as PyTorch does.
+func sign(c *rule.Call) []op.Value {
+	x := c.X(0)
+	v := c.Do(std.Sign, nil, x)
+	if !c.Type(0).DType().IsFloat() {
+		return []op.Value{v}
+	}
+	return c.One(std.Where, nil, c.Do(std.Isnan, nil, x), x, v)
+}
+
 func dropout(c *rule.Call) []*rule.Datum {
 	c.Ignore("ratio", "seed", "is_test", "consumed_inputs")
+	kind := array.Bool
+	if c.Opset < 10 { // the mask has the type of the data
+		kind = c.Type(0).DType()
+	}
 	keeps := c.Has(1) && c.In[1].Arr != nil && c.In[1].Arr.Len() == 1 && array.Float64At(c.In[1].Arr, 0) == 0
 	if c.Has(2) && !keeps && (c.In[2].Arr == nil || c.In[2].Arr.Len() != 1 || array.Int64At(c.In[2].Arr, 0) != 0) {
 		panic(diag.New(spec.CodeAttribute, "training_mode is not supported"))
@@ -271,7 +285,7 @@ func dropout(c *rule.Call) []*rule.Datum {
 	outs := []*rule.Datum{&x}
 	if c.Outputs() > 1 {
 		c.Write()
-		mask := c.Do(std.OnesLike, std.LikeAttrs{DType: array.Bool}, c.X(0))
+		mask := c.Do(std.OnesLike, std.LikeAttrs{DType: kind}, c.X(0))
 		outs = append(outs, c.Values([]op.Value{nil, mask})[1])
 	}
 	return outs

@@ -239,7 +239,12 @@ func (m *part) call(b *strings.Builder, style string) {
 		fmt.Fprintf(b, "\tx%d := %s\n", i, x)
 		args[i] = fmt.Sprintf("x%d", i)
 	}
-	fmt.Fprintf(b, "\td.Run(func() error { return d.Keep(%s%s)) })\n}\n", call, strings.Join(args, ", "))
+	call += strings.Join(args, ", ") + ")"
+	if len(m.made.OutputNames) == 0 { // the function has no results
+		fmt.Fprintf(b, "\td.Run(func() error { %s; return d.Keep() })\n}\n", call)
+		return
+	}
+	fmt.Fprintf(b, "\td.Run(func() error { return d.Keep(%s) })\n}\n", call)
 }
 
 // keepsState reports whether a model of kernel style takes a state of the caller.

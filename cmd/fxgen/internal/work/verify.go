@@ -97,6 +97,11 @@ func samplesOf(f *pt2.File, dir string) (list []onnx.Sample, err error) {
 		if !exists(folder) {
 			break
 		}
+		for _, name := range []string{fmt.Sprint("input_", len(f.Inputs()), ".pb"), fmt.Sprint("output_", len(f.Outputs()), ".pb")} {
+			if exists(filepath.Join(folder, name)) {
+				return nil, diag.New(BadValue, folder+" has "+name+", and the program has fewer")
+			}
+		}
 		s := onnx.Sample{Name: filepath.Base(folder), Inputs: map[string]*array.Array{}}
 		for i, name := range f.Inputs() {
 			if s.Inputs[name], err = onnx.ReadTensor(filepath.Join(folder, fmt.Sprint("input_", i, ".pb"))); err != nil {
