@@ -59,6 +59,15 @@ func guardedConv(r *rand.Rand, s *convShape) (v qCase, last []*array.Array) {
 	return v, last
 }
 
+// guardedGroups returns a convolution of sizes s to results of a type; its operands have the scale xs.
+func guardedGroups(r *rand.Rand, s convShape, d array.DType, xs *array.Array) (step QConv, out *array.Array, in []*array.Array) {
+	step = QConv{Stride: s.stride, PadLo: s.lo, PadHi: s.hi, Dilation: s.dilate, Groups: s.groups}
+	out = array.New(d, append([]int{s.batch, s.outChans}, s.outDims()...)...)
+	x := qArray(r, anyByte(r), append([]int{s.batch, s.chans}, s.in...)...)
+	w := qArray(r, array.I8, append([]int{s.outChans, s.chans / s.groups}, s.kernel...)...)
+	return step, out, []*array.Array{x, xs, nil, w, xs, nil, qScale(r, 1, 0.1), nil, nil}
+}
+
 // Steps touch no byte outside their operands.
 func TestQStepsStayInside(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
@@ -84,16 +93,8 @@ func TestQStepsStayInside(t *testing.T) {
 		if i%4 > 1 {
 			wideIn = append(wideIn, nil, qArray(r, array.I8, wideOut.Shape()...), c.xs)
 		}
-		q := randomDepths(r)
-		deep := QConv{Stride: q.stride, PadLo: q.lo, PadHi: q.hi, Dilation: q.dilate, Groups: q.groups}
-		deepOut := array.New(array.I8, append([]int{q.batch, q.chans}, q.outDims()...)...)
-		deepIn := []*array.Array{qArray(r, anyByte(r), append([]int{q.batch, q.chans}, q.in...)...), c.xs, nil,
-			qArray(r, array.I8, append([]int{q.chans, 1}, q.kernel...)...), c.xs, nil, qScale(r, 1, 0.1), nil, nil}
-		gs := randomGroups(r)
-		groups := QConv{Stride: gs.stride, PadLo: gs.lo, PadHi: gs.hi, Dilation: gs.dilate, Groups: gs.groups}
-		groupsOut := array.New(array.U8, append([]int{gs.batch, gs.outChans}, gs.outDims()...)...)
-		groupsIn := []*array.Array{qArray(r, anyByte(r), append([]int{gs.batch, gs.chans}, gs.in...)...), c.xs, nil,
-			qArray(r, array.I8, append([]int{gs.outChans, gs.chans / gs.groups}, gs.kernel...)...), c.xs, nil, qScale(r, 1, 0.1), nil, nil}
+		deep, deepOut, deepIn := guardedGroups(r, randomDepths(r), array.I8, c.xs)
+		groups, groupsOut, groupsIn := guardedGroups(r, randomGroups(r), array.U8, c.xs)
 		nibbles := []*array.Array{floats, qArray(r, array.U8, n, (k+1)/2), qScale(r, n*((k+31)/32), 1)}
 		runs := []struct {
 			step par.Step
