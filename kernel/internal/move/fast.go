@@ -38,6 +38,31 @@ func Fast(dst, src unsafe.Pointer, size int, m *Nest) bool {
 	return false
 }
 
+// pairsFast reports whether assembly brings pairs of elements of a size together.
+func pairsFast(size int, m *Nest) bool {
+	return cpu.Host.Level >= cpu.AVX2 && m.Size[m.N-2]*size >= leastPairs
+}
+
+// movePairs copies the innermost two or three dimensions of a nest of pairs.
+func movePairs(dst, src unsafe.Pointer, size int, m *Nest) {
+	last := m.N - 1
+	rows, ldd, lds := 1, 0, 0
+	if last > 1 {
+		rows, ldd, lds = m.Size[last-2], m.D[last-2]*size, m.S[last-2]*size
+	}
+	d, s, odd, n := (*byte)(dst), (*byte)(src), m.S[last]*size, m.Size[last-1]*size
+	switch size {
+	case 1:
+		movePairs1AVX2(d, ldd, s, lds, odd, n, rows)
+	case 2:
+		movePairs2AVX2(d, ldd, s, lds, odd, n, rows)
+	case 4:
+		movePairs4AVX2(d, ldd, s, lds, odd, n, rows)
+	default:
+		movePairs8AVX2(d, ldd, s, lds, odd, n, rows)
+	}
+}
+
 // moveRuns copies rows of n bytes.
 func moveRuns(level cpu.Level, dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, n, rows int, stream bool) {
 	if n < longRow {

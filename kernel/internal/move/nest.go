@@ -73,6 +73,9 @@ func (m *Nest) elems() int {
 // not the innermost one, next to it: the two are then transposed in tiles.
 func (m *Nest) order() {
 	last := m.N - 1
+	if m.paired() {
+		m.longest()
+	}
 	if last < 2 || m.S[last] == 1 || m.S[last] == 0 || m.S[last-1] == 1 {
 		return
 	}
@@ -93,6 +96,30 @@ func (m *Nest) order() {
 // row that is scattered in the source while its neighbour rows are close.
 func (m *Nest) tiled() bool {
 	return m.N >= 2 && m.S[m.N-1] != 1 && m.S[m.N-1] != 0 && m.S[m.N-2] == 1
+}
+
+// paired reports whether the two innermost dimensions bring the elements of two rows
+// together in pairs, as a stride of two does.
+func (m *Nest) paired() bool {
+	return m.tiled() && m.Size[m.N-1] == 2 && m.D[m.N-1] == 1 && m.D[m.N-2] == 2
+}
+
+// longest brings the longest dimension but the first one, which threads share, next to
+// pairs: a call takes all rows of it.
+func (m *Nest) longest() {
+	at := m.N - 3
+	if at < 1 {
+		return
+	}
+	best := at
+	for p := 1; p < at; p++ {
+		if m.Size[p] > m.Size[best] {
+			best = p
+		}
+	}
+	for _, list := range []*[NestDepth]int{&m.Size, &m.D, &m.S} {
+		list[at], list[best] = list[best], list[at]
+	}
 }
 
 // within panics unless the nest stays inside of operands of so many elements.
@@ -160,8 +187,8 @@ func elemSize[T array.Elem]() int {
 	return int(unsafe.Sizeof(z))
 }
 
-// moveElems walks the outer dimensions and copies the innermost one or two. The
-// two innermost ones are a matrix where rows and columns are runs on different
+// moveElems walks the outer dimensions and copies the innermost one or two, three where
+// assembly brings pairs together. The two innermost ones are a matrix where rows and columns are runs on different
 // sides, else rows, and assembly takes them where it can. The outer dimensions
 // are counted like an odometer, which costs little compared with a row.
 func moveElems[T array.Elem](dst []T, do int, src []T, so int, m *Nest) {
@@ -178,10 +205,16 @@ func moveElems[T array.Elem](dst []T, do int, src []T, so int, m *Nest) {
 	if tiled || m.N >= 2 && m.D[m.N-1] == 1 && m.S[m.N-1] == 1 {
 		in = 2
 	}
+	pairs := cpu.X86 && m.paired() && pairsFast(elemSize[T](), m)
+	if pairs {
+		in = min(3, m.N)
+	}
 	k := m.N - in
 	var at [NestDepth]int
 	for {
 		switch {
+		case pairs:
+			movePairs(unsafe.Pointer(&dst[do]), unsafe.Pointer(&src[so]), elemSize[T](), m)
 		case cpu.X86 && Fast(unsafe.Pointer(&dst[do]), unsafe.Pointer(&src[so]), elemSize[T](), m):
 		case in == 2:
 			moveTile(dst, do, src, so, m)
@@ -244,7 +277,7 @@ func moveTile[T array.Elem](dst []T, do int, src []T, so int, m *Nest) {
 	switch {
 	case !m.tiled():
 		tile = max(m.Size[b], 1)
-	case m.Size[b] == 2 && m.D[b] == 1 && m.D[a] == 2 && m.S[b] > 0:
+	case m.paired() && m.S[b] > 0:
 		interleave(dst[do:], src[so:], src[so+m.S[b]:], m.Size[a])
 		return
 	}

@@ -37,6 +37,15 @@ func TestRowsGuardPages(t *testing.T) {
 					require.Equal(t, src[y*(n+2):y*(n+2)+n], dst[y*(n+1):y*(n+1)+n], "row %d of %d", y, n)
 				}
 				require.EqualValues(t, 7, dst[n])
+				src, dst = kerneltest.GuardedFloats(t, r, 6*n, before), kerneltest.GuardedFloats(t, r, 6*n, before)
+				pairs := Nest{N: 3}
+				copy(pairs.Size[:], []int{3, n, 2})
+				copy(pairs.D[:], []int{2 * n, 2, 1})
+				copy(pairs.S[:], []int{2 * n, 1, n})
+				moveElems(dst, 0, src, 0, &pairs)
+				for i, v := range dst {
+					require.Equal(t, src[i/(2*n)*2*n+i%2*n+i%(2*n)/2], v, "%d of %d", i, n)
+				}
 			}
 		}
 	})

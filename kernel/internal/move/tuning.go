@@ -19,10 +19,11 @@ func StreamBytes() int { return min(8<<20, max(cpu.Cache().L3/4, cpu.Cache().L2)
 
 // The loops of assembly.
 const (
-	moveLine = 64   // bytes of a line of the cache
-	Turn     = 256  // bytes of a turn of the loops that stream
-	longRow  = 2048 // bytes from which a row is copied by itself: a call is a small part of it
-	page     = 4096 // bytes apart, rows share the sets of a cache
+	moveLine   = 64   // bytes of a line of the cache
+	Turn       = 256  // bytes of a turn of the loops that stream
+	longRow    = 2048 // bytes from which a row is copied by itself: a call is a small part of it
+	leastPairs = 16   // bytes of a row of which pairs are made: half a register
+	page       = 4096 // bytes apart, rows share the sets of a cache
 )
 
 // Transposition.

@@ -18,6 +18,11 @@ func TestQStoreLayout(t *testing.T) {
 		unsafe.Offsetof(p.channels), unsafe.Offsetof(p.mask), unsafe.Offsetof(p.flip), unsafe.Offsetof(p.zero),
 		unsafe.Offsetof(p.lo), unsafe.Offsetof(p.hi), unsafe.Offsetof(p.natural), unsafe.Offsetof(p.residual),
 		unsafe.Offsetof(p.adds), unsafe.Offsetof(p.addFlip), unsafe.Offsetof(p.addZero), unsafe.Offsetof(p.addScale)})
+	var g qGroupTile
+	require.Equal(t, []uintptr{40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 116, 120, 124}, []uintptr{
+		unsafe.Offsetof(g.b), unsafe.Offsetof(g.step), unsafe.Offsetof(g.bias), unsafe.Offsetof(g.scale), unsafe.Offsetof(g.dst),
+		unsafe.Offsetof(g.ld), unsafe.Offsetof(g.parts), unsafe.Offsetof(g.blocks), unsafe.Offsetof(g.channels),
+		unsafe.Offsetof(g.flip), unsafe.Offsetof(g.zero), unsafe.Offsetof(g.lo), unsafe.Offsetof(g.hi)})
 }
 
 // qPeak measures the rate of VPDPBUSD in operations a nanosecond, 0 without it.

@@ -158,3 +158,26 @@ func BenchmarkSmallWeights(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkQGroups runs the convolutions in groups of ResNeXt-50 and others, channels first.
+func BenchmarkQGroups(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, s := range []struct{ chans, size, stride, groups, kernel int }{
+		{128, 56, 1, 32, 3}, {256, 56, 2, 32, 3}, {256, 28, 1, 32, 3}, {512, 28, 2, 32, 3}, {512, 14, 1, 32, 3}, {1024, 14, 2, 32, 3}, {1024, 7, 1, 32, 3},
+		{2048, 7, 1, 32, 3}, {256, 14, 1, 4, 3}, {256, 14, 1, 8, 3}, {192, 27, 1, 2, 5}, {192, 28, 1, 3, 1}, {192, 28, 1, 8, 1}, {480, 14, 1, 8, 1}, {96, 112, 1, 6, 3},
+	} {
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%dx%d,g%dk%ds%d/%d", s.chans, s.size, s.groups, s.kernel, s.stride, threads), func(b *testing.B) {
+				weight := qArray(r, array.I8, s.chans, s.chans/s.groups, s.kernel, s.kernel)
+				packed := array.New(array.I8, QConvPackedBytes(weight.Shape(), s.groups, nil))
+				QPackConv{Groups: s.groups}.Run(&par.Workspace{}, []*array.Array{packed}, []*array.Array{weight})
+				o, pad := (s.size-1)/s.stride+1, []int{s.kernel / 2, s.kernel / 2}
+				step := QConv{Packed: true, Kernel: []int{s.kernel, s.kernel}, Stride: []int{s.stride, s.stride}, PadLo: pad, PadHi: pad, Groups: s.groups}
+				f, z := array.FromSlice([]float32{0.01}, 1), array.FromSlice([]uint8{100}, 1)
+				in := []*array.Array{qArray(r, array.U8, 1, s.chans, s.size, s.size), f, z, packed, f, nil, f, z, nil, nil}
+				w, outs := &par.Workspace{Threads: threads}, []*array.Array{array.New(array.U8, 1, s.chans, o, o)}
+				benchRate(b, 2*float64(weight.Len())*float64(o*o), func() { step.Run(w, outs, in) })
+			})
+		}
+	}
+}

@@ -59,6 +59,15 @@ func guardedConv(r *rand.Rand, s *convShape) (v qCase, last []*array.Array) {
 	return v, last
 }
 
+// guardedGroups returns a convolution of sizes s to results of a type; its operands have the scale xs.
+func guardedGroups(r *rand.Rand, s convShape, d array.DType, xs *array.Array) (step QConv, out *array.Array, in []*array.Array) {
+	step = QConv{Stride: s.stride, PadLo: s.lo, PadHi: s.hi, Dilation: s.dilate, Groups: s.groups}
+	out = array.New(d, append([]int{s.batch, s.outChans}, s.outDims()...)...)
+	x := qArray(r, anyByte(r), append([]int{s.batch, s.chans}, s.in...)...)
+	w := qArray(r, array.I8, append([]int{s.outChans, s.chans / s.groups}, s.kernel...)...)
+	return step, out, []*array.Array{x, xs, nil, w, xs, nil, qScale(r, 1, 0.1), nil, nil}
+}
+
 // Steps touch no byte outside their operands.
 func TestQStepsStayInside(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
@@ -84,11 +93,8 @@ func TestQStepsStayInside(t *testing.T) {
 		if i%4 > 1 {
 			wideIn = append(wideIn, nil, qArray(r, array.I8, wideOut.Shape()...), c.xs)
 		}
-		q := randomDepths(r)
-		deep := QConv{Stride: q.stride, PadLo: q.lo, PadHi: q.hi, Dilation: q.dilate, Groups: q.groups}
-		deepOut := array.New(array.I8, append([]int{q.batch, q.chans}, q.outDims()...)...)
-		deepIn := []*array.Array{qArray(r, anyByte(r), append([]int{q.batch, q.chans}, q.in...)...), c.xs, nil,
-			qArray(r, array.I8, append([]int{q.chans, 1}, q.kernel...)...), c.xs, nil, qScale(r, 1, 0.1), nil, nil}
+		deep, deepOut, deepIn := guardedGroups(r, randomDepths(r), array.I8, c.xs)
+		groups, groupsOut, groupsIn := guardedGroups(r, randomGroups(r), array.U8, c.xs)
 		nibbles := []*array.Array{floats, qArray(r, array.U8, n, (k+1)/2), qScale(r, n*((k+31)/32), 1)}
 		runs := []struct {
 			step par.Step
@@ -108,6 +114,7 @@ func TestQStepsStayInside(t *testing.T) {
 			{QAvgPool{Kernel: []int{2, 2}, ChannelsLast: true}, array.New(array.U8, 1, 1, 3, 80), []*array.Array{image, c.xs, nil, c.xs, nil}},
 			{wide, wideOut, wideIn},
 			{deep, deepOut, deepIn},
+			{groups, groupsOut, groupsIn},
 			{Dequantize{}, array.New(array.F32, m, k), []*array.Array{c.x, c.xs, nil}},
 			{narrow.HalfLinear{}, array.New(array.F32, m, n), []*array.Array{floats, halves}},
 			{narrow.Int4Linear{Group: 32}, array.New(array.F32, m, n), nibbles},
@@ -146,6 +153,7 @@ func TestQStepsDoNotAllocate(t *testing.T) {
 	packed := array.New(array.I8, QLinearPackedBytes(40, 50))
 	filter := array.New(array.I8, QConvPackedBytes([]int{8, 4, 3, 3}, 1, nil))
 	deep := array.New(array.I8, QConvPackedBytes([]int{4, 1, 3, 3}, 4, nil))
+	fours := array.New(array.I8, QConvPackedBytes([]int{32, 4, 3, 3}, 8, nil))
 	list := []int{1, 1}
 	kernel := []int{3, 3}
 	for _, c := range []struct {
@@ -158,6 +166,7 @@ func TestQStepsDoNotAllocate(t *testing.T) {
 		{QConv{Packed: true, Kernel: kernel, PadLo: list, Groups: 4}, array.New(array.U8, 1, 4, 9, 9), []*array.Array{qArray(r, array.U8, 1, 4, 9, 9), f, z, deep, f, nil, f, z, nil, nil}},
 		{QConv{Packed: true, Kernel: kernel, PadLo: list}, array.New(array.U8, 1, 8, 17, 19), []*array.Array{qArray(r, array.U8, 1, 4, 17, 19), f, z, filter, f, nil, f, z, nil, nil}},
 		{QConv{Packed: true, Kernel: kernel, PadLo: list, Groups: 4}, array.New(array.U8, 1, 4, 17, 19), []*array.Array{qArray(r, array.U8, 1, 4, 17, 19), f, z, deep, f, nil, f, z, nil, nil}},
+		{QConv{Packed: true, Kernel: kernel, PadLo: list, Groups: 8}, array.New(array.U8, 1, 32, 9, 9), []*array.Array{qArray(r, array.U8, 1, 32, 9, 9), f, z, fours, f, nil, f, z, nil, nil}},
 		{QMaxPool{Kernel: kernel, PadLo: list, Stride: []int{2, 2}}, array.New(array.U8, 1, 4, 10, 10), []*array.Array{qArray(r, array.U8, 1, 4, 19, 19)}},
 		{QTable{}, array.New(array.U8, 99), []*array.Array{qArray(r, array.U8, 99), qArray(r, array.U8, 256)}},
 		{DynamicQuantize{}, nil, []*array.Array{array.New(array.F32, 1<<17)}},

@@ -95,6 +95,9 @@ func (s QConv) ScratchBytes(out, in []*array.Array) int {
 	if f, ok := p.planes(); ok && out[0].DType().Size() == 1 {
 		image = max(image, f.scratch(p.w.outChans/p.w.groups))
 	}
+	if f, ok := p.byGroups(); ok && out[0].DType().Size() == 1 {
+		image = max(image, f.scratch())
+	}
 	if operand.At(in, qRes) != nil {
 		image += residualBytes(in) + par.ScratchSize(p.w.outChans*p.g.OutPlane, 1)
 	}
@@ -135,57 +138,91 @@ func (s QConv) Run(w *par.Workspace, out, in []*array.Array) {
 	unsigned := s.Unsigned || !s.Packed && weight.DType() == array.U8
 	act := qAct{s.ReLU, s.Max}
 	inner := w.Mark()
-	form, planar := p.planes()
-	planar = planar && p.planar(step, out[0], in, px.scale, unsigned) && c.res.small()
-	deep, deepPlanar := p.depthPlanes()
-	deepPlanar = deepPlanar && deep.byPlanes(&p, out[0], in, unsigned)
+	ways := p.ways(out[0], in, px.scale, unsigned, c.res)
+	parts := p.w.groups
+	if ways.grouped || p.w.depthwise {
+		parts = 1
+	}
 	for i := range p.batch {
-		var dst qDest
-		if planar || deepPlanar {
-			at := i * p.g.OutPlane * p.w.outChans
-			dst.bytes, dst.res = bytesOut(out[0])[at:], c.res.from(at)
-			if planar {
-				c.planesOf(w, &form, i)
-			}
-		} else {
-			c.image(w, i)
-			dst = c.result(w, out[0], i)
-		}
-		for g := range p.w.groups {
+		dst := c.begin(w, &ways, out[0], i)
+		for g := range parts {
 			at := w.Mark()
 			b := p.w.group(mem, g)
-			first := g * (p.w.outChans / p.w.groups)
-			e := act.epilogue(w, step, out[0], in, unsigned, px, &b, first, p.w.outChans)
+			if ways.grouped {
+				b = p.w.joined(w, mem)
+			}
+			e := act.epilogue(w, step, out[0], in, unsigned, px, &b, g*(p.w.outChans/p.w.groups), p.w.outChans)
 			e.retarget(dst)
-			if deepPlanar {
-				c.depthPlanar(w, &deep, i, &b, e)
-				w.Release(at)
-				break
-			}
-			if planar {
-				e.skip(first * p.g.OutPlane)
-				e.ld = p.g.OutPlane
-				c.planar(w, &form, g, b, e)
-				w.Release(at)
-				continue
-			}
-			e.skip(first)
-			e.ld = p.w.outChans
-			if p.w.depthwise {
-				c.depthwise(w, &b, e)
-				w.Release(at)
-				break
-			}
-			c.group(w, g, b, e)
+			c.part(w, &ways, i, g, b, e)
 			w.Release(at)
 		}
-		if !planar && !deepPlanar {
+		if !ways.direct() {
 			c.finish(w, out[0], dst, i)
 		}
 		w.Release(inner)
 	}
 	par.PutJob(w, c)
 	w.Release(mark)
+}
+
+// qConvWays are the forms of a convolution, of which one at most is chosen.
+type qConvWays struct {
+	planes                qPlaneForm
+	groups                qGroupForm
+	depth                 qDepthForm
+	planar, grouped, deep bool
+}
+
+// ways chooses the form of a convolution with these operands.
+func (p *qConvPlan) ways(out *array.Array, in []*array.Array, x float32, unsigned bool, res qResidual) (v qConvWays) {
+	v.planes, v.planar = p.planes()
+	v.planar = v.planar && p.planar("q_conv", out, in, x, unsigned) && res.small()
+	v.groups, v.grouped = p.byGroups()
+	v.grouped = v.grouped && v.planar && res.bytes == nil
+	v.planar = v.planar && !v.grouped
+	v.depth, v.deep = p.depthPlanes()
+	v.deep = v.deep && v.depth.byPlanes(p, out, in, unsigned)
+	return v
+}
+
+// direct reports whether x and the result are read and written where they lie.
+func (v *qConvWays) direct() bool { return v.planar || v.grouped || v.deep }
+
+// begin prepares image i, and returns where its results are computed.
+func (c *qConvRun) begin(w *par.Workspace, v *qConvWays, out *array.Array, i int) (dst qDest) {
+	if !v.direct() {
+		c.image(w, i)
+		return c.result(w, out, i)
+	}
+	at := i * c.p.g.OutPlane * c.p.w.outChans
+	dst.bytes, dst.res = bytesOut(out)[at:], c.res.from(at)
+	if v.planar {
+		c.planesOf(w, &v.planes, i)
+	}
+	return dst
+}
+
+// part convolves group g of image i, or all groups at once.
+func (c *qConvRun) part(w *par.Workspace, v *qConvWays, i, g int, b PackedQ, e qEpilogue) {
+	first := g * (c.p.w.outChans / c.p.w.groups)
+	switch {
+	case v.grouped:
+		c.grouped(w, &v.groups, i, e)
+	case v.deep:
+		c.depthPlanar(w, &v.depth, i, &b, e)
+	case v.planar:
+		e.skip(first * c.p.g.OutPlane)
+		e.ld = c.p.g.OutPlane
+		c.planar(w, &v.planes, g, b, e)
+	default:
+		e.skip(first)
+		e.ld = c.p.w.outChans
+		if c.p.w.depthwise {
+			c.depthwise(w, &b, e)
+		} else {
+			c.group(w, g, b, e)
+		}
+	}
 }
 
 // qConvRun is a convolution in progress.

@@ -96,6 +96,7 @@ type qPoolJob struct {
 	blocks, size    int // of channels that are pooled together
 	atPos, atChan   int
 	outPos, outChan int
+	bytes           [256]uint8 // results of single elements
 }
 
 func (j *qPoolJob) run(w *par.Workspace, step string, out, x *array.Array, kernel, stride, padLo, padHi, dilation []int, last bool) {
@@ -134,6 +135,10 @@ func (j *qPoolJob) run(w *par.Workspace, step string, out, x *array.Array, kerne
 	}
 	j.NeedPixels(step)
 	j.dst, j.src = bytesOut(out), loadBytesOf(w, x)
+	if !j.most && j.single() {
+		j.each(w, out.Len())
+		return
+	}
 	j.atPos, j.atChan, j.outPos, j.outChan = 1, j.InPlane, 1, j.OutPlane
 	j.blocks, j.size = j.chans, 1
 	if last {
@@ -171,6 +176,22 @@ func (j *qPoolJob) Do(lo, hi int) {
 			}
 		}
 	}
+}
+
+// single reports whether each window reads the element at its own place alone, as those
+// of an adaptive pool do that finds the size that it makes.
+func (j *qPoolJob) single() bool {
+	one := [3]int{1, 1, 1}
+	return j.Kernel == one && j.Stride == one && j.PadLo == [3]int{} && j.end == j.In && j.In == j.Out
+}
+
+// each makes n results of elements, by the result of each byte.
+func (j *qPoolJob) each(w *par.Workspace, n int) {
+	for i := range j.bytes {
+		v := int32(uint8(i) ^ j.flip)
+		j.bytes[i] = uint8(clampRound(float32(float32(v-j.zeroX)*j.scale), j.lo, j.hi, j.zero))
+	}
+	lookupAll(w, j.dst[:n], j.src[:n], j.bytes[:])
 }
 
 // whole reports whether one window reads exactly a plane.

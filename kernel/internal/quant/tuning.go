@@ -45,3 +45,12 @@ const (
 	qDepthFrame = 1 << 14
 	qDepthCols  = 9 // least results of a line, unless two are in a vector: shorter ones leave most of it empty
 )
+
+// Convolutions in groups that are computed from frames: the bytes of a frame, a half of any
+// first cache, unless a line needs more; the least groups, and the most channels of
+// results of each.
+const (
+	qGroupFrame = 1 << 14
+	qGroupLeast = 4
+	qGroupMost  = 64
+)

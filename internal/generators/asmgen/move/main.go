@@ -28,6 +28,7 @@ func generate() (map[string][]byte, error) {
 	return simd.Files("asmgen/move", []simd.Unit{
 		{Family: "move", Name: "transpose", Emit: both(emitTransposes)},
 		{Family: "move", Name: "copy", Emit: both(emitCopies)},
+		{Family: "move", Name: "pairs", Emit: both(emitPairs)},
 		{Family: "rowcol", Name: "column", Emit: both(emitColumns)},
 		{Family: "rowcol", Name: "affine", Emit: both(emitAffine)},
 		{Family: "rowcol", Name: "row", Emit: both(emitRows)},

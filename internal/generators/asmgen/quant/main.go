@@ -31,6 +31,7 @@ var units = []unit{
 	{"quant", "lookup", emitLookup},
 	{"quant", "pool", emitPool},
 	{"quant", "frame", emitFrame},
+	{"quant", "group", emitGroup},
 	{"half", "weights", emitWeights},
 	{"half", "blocks", emitBlocks},
 	{"half", "products", emitProducts},

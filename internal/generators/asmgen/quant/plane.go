@@ -228,22 +228,28 @@ func (k *planeTile) store(rows int, label func(string) string) {
 		for v := range k.vectors {
 			k.VCVTPS2DQ(k.acc(r, v), k.acc(r, v))
 		}
-		a, halves := k.acc(r, 0), (k.vectors+1)/2
-		for h := range halves {
-			v := k.acc(r, 2*h)
-			k.VPACKSSDW(k.acc(r, min(2*h+1, k.vectors-1)), v, v)
-			k.VPADDSW(zero, v, v)
-		}
-		k.VPACKUSWB(k.acc(r, 2*(halves-1)), a, a)
-		k.VPMAXUB(lo, a, a)
-		k.VPMINUB(hi, a, a)
-		k.VPERMD(a, order, a)
-		k.VPXORD(flip, a, a)
+		a := k.acc(r, 0)
+		k.packedBytes(k.vectors, func(v int) reg.VecPhysical { return k.acc(r, v) }, zero, lo, hi, order, flip)
 		k.VMOVDQU8(a, reg.K1, at(k.dst, 0))
 		k.ADDQ(k.ld, k.dst)
 		k.DECQ(k.left)
 		k.JZ(LabelRef("done"))
 	}
+}
+
+// packedBytes packs the integers of up to four vectors into the bytes of the first one.
+func (w writer) packedBytes(vectors int, v func(int) reg.VecPhysical, zero, lo, hi, order, flip reg.VecPhysical) {
+	a, halves := v(0), (vectors+1)/2
+	for h := range halves {
+		half := v(2 * h)
+		w.VPACKSSDW(v(min(2*h+1, vectors-1)), half, half)
+		w.VPADDSW(zero, half, half)
+	}
+	w.VPACKUSWB(v(2*(halves-1)), a, a)
+	w.VPMAXUB(lo, a, a)
+	w.VPMINUB(hi, a, a)
+	w.VPERMD(a, order, a)
+	w.VPXORD(flip, a, a)
 }
 
 // add adds the residual of channel r: its bytes are spread over the vectors by the
