@@ -260,7 +260,6 @@ func clipInputs(c *rule.Call) []op.Value {
 	return []op.Value{v}
 }
 
-// dropout is the identity where a model runs; its mask is all true.
 // sign gives NaN for NaN, as NumPy does, where ours gives 0 as PyTorch does.
 func sign(c *rule.Call) []op.Value {
 	x := c.X(0)
@@ -271,6 +270,7 @@ func sign(c *rule.Call) []op.Value {
 	return c.One(std.Where, nil, c.Do(std.Isnan, nil, x), x, v)
 }
 
+// dropout is the identity where a model runs; its mask is all true.
 func dropout(c *rule.Call) []*rule.Datum {
 	c.Ignore("ratio", "seed", "is_test", "consumed_inputs")
 	kind := array.Bool
