@@ -74,10 +74,11 @@ type loop[V alias.Operand, B comparable] struct {
 
 // round records the body.
 func (l *loop[V, B]) round(what string, f func([]*tensor.Tensor) []*tensor.Tensor) bool {
-	done := l.r.carry(l.body.params[:l.carry])
-	ok := l.body.body(what, f)
-	l.order = done()
-	return ok
+	around := l.r.rounds
+	l.order = around.within(l.body.params[:l.carry])
+	l.r.rounds = l.order
+	defer func() { l.r.rounds = around }()
+	return l.body.body(what, f)
 }
 
 func (l *loop[V, B]) regions() []*Region[V, B] {

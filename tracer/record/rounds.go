@@ -19,19 +19,15 @@ type rounds[V alias.Operand] struct {
 	args   []*int                    // when the carried values were read last, as often as something was written then
 }
 
-// carry begins the notes of a body whose parameters stand for carried values.
-func (r *Recorder[V, B]) carry(params []V) (done func() *rounds[V]) {
-	own := &rounds[V]{around: r.rounds, read: map[any]*int{}, wrote: map[*alias.Storage[V]]int{}}
+// within returns the notes of a body inside of others, whose parameters stand for carried values.
+func (n *rounds[V]) within(params []V) *rounds[V] {
+	own := &rounds[V]{around: n, read: map[any]*int{}, wrote: map[*alias.Storage[V]]int{}}
 	for _, p := range params {
 		at := new(int)
 		*at = -1
 		own.args, own.read[p] = append(own.args, at), at
 	}
-	r.rounds = own
-	return func() *rounds[V] {
-		r.rounds = own.around
-		return own
-	}
+	return own
 }
 
 // reads notes a read of a value, or of a storage.
