@@ -11,6 +11,9 @@ import (
 // rowsMax is the most rows of x that one pass over the weights serves.
 const rowsMax = 4
 
+// bytesRowsMax is that of weights of 8 bits with AVX-512.
+const bytesRowsMax = 8
+
 // emitWeights writes products with narrow weights and their conversions. Weights
 // are the stream: they are unpacked in registers once for up to four rows of x,
 // which come from the first cache.
@@ -44,6 +47,7 @@ type dots struct {
 	table Mem
 
 	n, x, ldx, three, w, dst, ldd, count, left reg.GPVirtual
+	rest                                       reg.GPVirtual // row 4 of x, where there are more than four
 }
 
 func (d *dots) name(s string) string {
@@ -78,13 +82,17 @@ func (d *dots) zero(i int) {
 
 // row is the memory of row r of x, disp bytes after the current position.
 func (d *dots) row(r, disp int) Mem {
+	base := d.x
+	if r >= 4 {
+		base, r = d.rest, r-4
+	}
 	switch r {
 	case 0:
-		return at(d.x, disp)
+		return at(base, disp)
 	case 3:
-		return indexed(d.x, d.three, 1, disp)
+		return indexed(base, d.three, 1, disp)
 	}
-	return indexed(d.x, d.ldx, uint8(r), disp)
+	return indexed(base, d.ldx, uint8(r), disp)
 }
 
 // args loads the arguments that both kinds of weights need.
@@ -278,51 +286,165 @@ func (d *dots) load(format string, from Mem, to int) {
 	}
 }
 
-// bytes writes the product with weights of 8 bits, a block of four vectors at a time. Each
-// row has as many sums as there are registers for, up to one for each vector.
+// bytes writes the product with weights of 8 bits, a block of four vectors at a time. Two columns share
+// the rows of x that are loaded. Each row and column has as many sums as there are registers for, up to
+// one for each vector; a column that is left has the same, so that its bits are the same.
 func (d *dots) bytes(format string) {
-	lanes := d.size() / 4
-	d.begin(d.name("dot"+format), "func(n, rows, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)",
-		fmt.Sprintf("computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4\nand k below %d·blocks.", 4*lanes))
-	blocks := d.arg("blocks")
-	d.args()
-	ldw := d.arg("ldw")
-	p := d.GP64()
-	first := 8 // of the vectors that weights are widened in
+	lanes, most := d.size()/4, rowsMax
 	if d.wide {
-		first = 16
+		most = bytesRowsMax
 	}
-	choose(d.writer, rowsMax)
-	for rows := rowsMax; rows >= 1; rows-- {
-		label := func(s string) string { return fmt.Sprintf("%s%d", s, rows) }
-		sums := min(4, first/rows)
-		d.Label(label("rows"))
-		d.Load(d.Param("x"), d.x)
-		d.MOVQ(d.w, p)
-		d.ADDQ(ldw, d.w)
-		for v := range sums * rows {
-			d.zero(v)
+	d.begin(d.name("dot"+format), "func(n, rows, blocks int, x *float32, ldx int, w *uint8, ldw, ahead int, dst *float32, ldd int)",
+		fmt.Sprintf("computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to %d\nand k below %d·blocks; weights are asked for ahead bytes before.", most, 4*lanes))
+	t := byteTile{dots: d, format: format, blocks: d.arg("blocks")}
+	d.args()
+	t.ldw, t.p, t.ahead = d.arg("ldw"), d.GP64(), d.GP64()
+	if d.wide {
+		d.rest = d.GP64()
+	}
+	choose(d.writer, most)
+	for rows := most; rows >= 1; rows-- {
+		d.Label(fmt.Sprintf("rows%d", rows))
+		if rows > 1 {
+			d.SUBQ(U8(2), d.n)
+			d.JLT(LabelRef(fmt.Sprintf("last%d", rows)))
+			t.columns(rows, 2)
+			d.JMP(LabelRef(fmt.Sprintf("rows%d", rows)))
+			d.Label(fmt.Sprintf("last%d", rows))
+			d.ADDQ(U8(2), d.n)
+			d.JZ(LabelRef(fmt.Sprintf("end%d", rows)))
 		}
-		d.MOVQ(blocks, d.count)
-		d.Label(label("block"))
-		for i := range 4 {
-			d.load(format, at(p, i*lanes), first+i)
-			for r := range rows {
-				d.VFMADD231PS(d.row(r, i*d.size()), d.v(first+i), d.v(rows*(i%sums)+r))
-			}
-		}
-		d.ADDQ(U8(4*lanes), p)
-		d.ADDQ(I32(16*lanes), d.x)
-		d.DECQ(d.count)
-		d.JNZ(LabelRef(label("block")))
-		for v := rows; v < sums*rows; v++ {
-			d.VADDPS(d.v(v), d.v(v%rows), d.v(v%rows))
-		}
-		d.finish(rows)
+		t.columns(rows, 1)
 		d.DECQ(d.n)
-		d.JNZ(LabelRef(label("rows")))
+		d.JNZ(LabelRef(fmt.Sprintf("rows%d", rows)))
+		d.Label(fmt.Sprintf("end%d", rows))
 		d.end()
 	}
+}
+
+// byteTile writes the products of some rows with one column of bytes, or with two.
+type byteTile struct {
+	*dots
+	format             string
+	blocks, ldw        reg.GPVirtual
+	p, ahead           reg.GPVirtual // places in the first column
+	rows, cols, chains int
+}
+
+// columns writes the next columns.
+func (t *byteTile) columns(rows, cols int) {
+	t.rows, t.cols = rows, cols
+	room := 8 // registers for sums
+	if t.wide {
+		room = 16
+	}
+	if t.chains = 4; rows > 1 {
+		t.chains = min(4, room/(2*rows))
+	}
+	t.Load(t.Param("x"), t.x)
+	if rows > 4 {
+		t.LEAQ(indexed(t.x, t.ldx, 4, 0), t.rest)
+	}
+	t.MOVQ(t.w, t.p)
+	t.MOVQ(t.memory("ahead"), t.ahead)
+	t.ADDQ(t.p, t.ahead)
+	for range cols {
+		t.ADDQ(t.ldw, t.w)
+	}
+	for i := range t.chains * cols * rows {
+		t.zero(sumRegister(i))
+	}
+	t.MOVQ(t.blocks, t.count)
+	loop := fmt.Sprintf("block%dx%d", rows, cols)
+	t.Label(loop)
+	t.block()
+	t.DECQ(t.count)
+	t.JNZ(LabelRef(loop))
+	for i := rows * cols; i < t.chains*cols*rows; i++ {
+		to := t.v(sumRegister(i % (rows * cols)))
+		t.VADDPS(t.v(sumRegister(i)), to, to)
+	}
+	t.store()
+}
+
+// sumRegister is the register of a sum: two are left to add up with.
+func sumRegister(i int) int {
+	if i < 14 {
+		return i
+	}
+	return i + 2
+}
+
+// block adds the products of four vectors of each column to the sums.
+func (t *byteTile) block() {
+	lanes, first := t.size()/4, 8
+	if t.wide {
+		first = 20
+	}
+	column := func(base reg.GPVirtual, c, disp int) Mem {
+		if c == 0 {
+			return at(base, disp)
+		}
+		return indexed(base, t.ldw, 1, disp)
+	}
+	for c := range t.cols {
+		t.PREFETCHT1(column(t.ahead, c, 0))
+	}
+	for i := range 4 {
+		for c := range t.cols {
+			t.load(t.format, column(t.p, c, i*lanes), first+c)
+		}
+		for r := range t.rows {
+			sum := func(c int) reg.VecPhysical { return t.v(sumRegister((i%t.chains*t.cols+c)*t.rows + r)) }
+			if t.cols == 1 {
+				t.VFMADD231PS(t.row(r, i*t.size()), t.v(first), sum(0))
+				continue
+			}
+			x := t.v(first + 2 + r%2)
+			t.VMOVUPS(t.row(r, i*t.size()), x)
+			t.VFMADD231PS(x, t.v(first), sum(0))
+			t.VFMADD231PS(x, t.v(first+1), sum(1))
+		}
+	}
+	for _, p := range []reg.GPVirtual{t.p, t.ahead} {
+		t.ADDQ(U8(4*lanes), p)
+	}
+	t.ADDQ(I32(16*lanes), t.x)
+	if t.rows > 4 {
+		t.ADDQ(I32(16*lanes), t.rest)
+	}
+}
+
+// store adds up the sums of each row and column and writes them.
+func (t *byteTile) store() {
+	to := t.GP64()
+	t.MOVQ(t.dst, to)
+	for r := range t.rows {
+		for c := range t.cols {
+			t.addLanes(sumRegister(c*t.rows + r))
+			t.VMOVSS(x(15), at(to, 4*c))
+		}
+		if r < t.rows-1 {
+			t.ADDQ(t.ldd, to)
+		}
+	}
+	t.ADDQ(U8(4*t.cols), t.dst)
+}
+
+// addLanes adds the lanes of a vector up in X15.
+func (t *byteTile) addLanes(v int) {
+	from := y(v)
+	if t.wide {
+		t.VEXTRACTF64X4(U8(1), z(v), y(14))
+		t.VADDPS(y(14), from, y(15))
+		from = y(15)
+	}
+	t.VEXTRACTF128(U8(1), from, x(14))
+	t.VADDPS(x(14), from.AsX(), x(15))
+	t.VMOVHLPS(x(15), x(15), x(14))
+	t.VADDPS(x(14), x(15), x(15))
+	t.VMOVSHDUP(x(15), x(14))
+	t.VADDSS(x(14), x(15), x(15))
 }
 
 // halves writes the product with weights of 16-bit floats. Each row has two sums,
