@@ -26,7 +26,7 @@ func TestInt8LinearThreads(t *testing.T) {
 			kerneltest.EachLevel(t, func(t *testing.T) {
 				one, several := array.New(array.F32, m, n), array.New(array.F32, m, n)
 				Int8Linear{}.Run(&par.Workspace{Threads: 1}, []*array.Array{one}, in)
-				requireExactDots(t, array.Data[float32](x), array.Data[uint8](weight), m, n, k, array.Data[float32](one))
+				requireExactDots(t, in, one)
 				for _, threads := range []int{2, 3, 5} {
 					Int8Linear{}.Run(&par.Workspace{Threads: threads}, []*array.Array{several}, in)
 					require.Equal(t, array.Bytes(one), array.Bytes(several), "%dx%dx%d, threads: %d", m, n, k, threads)
@@ -37,7 +37,9 @@ func TestInt8LinearThreads(t *testing.T) {
 }
 
 // requireExactDots holds products with weights (q-128)/4 to their sums in f64.
-func requireExactDots(t *testing.T, x []float32, weight []uint8, m, n, k int, got []float32) {
+func requireExactDots(t *testing.T, in []*array.Array, out *array.Array) {
+	m, n, k := out.Dim(0), out.Dim(1), in[0].Dim(1)
+	x, weight, got := array.Data[float32](in[0]), array.Data[uint8](in[1]), array.Data[float32](out)
 	for i := range m {
 		for c := 0; c < n; c += 1 + i%7 {
 			want, size := 0.0, 0.0
@@ -64,7 +66,7 @@ func TestDotBytesGuard(t *testing.T) {
 					for rows := 1; rows <= half.ByteDotRows(); rows++ {
 						for _, signed := range []bool{false, true} {
 							half.DotBytes(n, rows, k, x, k, w, k, signed, dst, n)
-							requireRows(t, x, w, n, rows, k, signed, dst)
+							requireRows(t, &half.Dots{N: n, Rows: rows, K: k, X: x, W: w, Dst: dst}, signed)
 						}
 					}
 				}
@@ -74,18 +76,18 @@ func TestDotBytesGuard(t *testing.T) {
 }
 
 // requireRows compares sums of bytes times x with those in f64.
-func requireRows(t *testing.T, x []float32, w []uint8, n, rows, k int, signed bool, got []float32) {
-	for i := range rows * n {
+func requireRows(t *testing.T, d *half.Dots, signed bool) {
+	for i := range d.Rows * d.N {
 		want, size := 0.0, 0.0
-		for p, q := range w[i%n*k:][:k] {
+		for p, q := range d.W[i%d.N*d.K:][:d.K] {
 			v := float64(q)
 			if signed {
 				v = float64(int8(q))
 			}
-			v *= float64(x[i/n*k+p])
+			v *= float64(d.X[i/d.N*d.K+p])
 			want, size = want+v, size+math.Abs(v)
 		}
-		require.InDelta(t, want, float64(got[i]), float64(k+8)*size/(1<<23), "row %d of %d, column %d of %d, k %d, signed=%v", i/n, rows, i%n, n, k, signed)
+		require.InDelta(t, want, float64(d.Dst[i]), float64(d.K+8)*size/(1<<23), "row %d of %d, column %d of %d, k %d, signed=%v", i/d.N, d.Rows, i%d.N, d.N, d.K, signed)
 	}
 }
 
