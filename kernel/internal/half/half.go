@@ -131,28 +131,45 @@ func Int4Zeros(n, groups int, sums []float32, zero []uint8, scale, dst []float32
 	}
 }
 
+// farAhead is how far on, in bytes, weights are asked for: what memory sends in the time that it takes to
+// answer, twice over. The second cache takes them, as the first one has room for fewer requests than
+// that. Asked for nearer, or by the processor alone, they come at half the rate.
+const farAhead = 16384
+
+// columnsAhead is farAhead in whole columns of so many bytes: what is asked for are the same rows of a
+// column further on.
+func columnsAhead(column int) int { return max(1, farAhead/max(column, 1)) * column }
+
+// ByteDotRows returns how many rows one DotBytes takes at most.
+func ByteDotRows() int {
+	if cpu.HasAVX512() {
+		return 8
+	}
+	return 4
+}
+
 // DotBytes computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns of bytes, signed ones or
-// not, and 1 to 4 rows.
+// not, and 1 to ByteDotRows rows.
 func DotBytes(n, rows, k int, x []float32, ldx int, w []uint8, ldw int, signed bool, dst []float32, ldd int) {
 	lanes, wide := 8, cpu.HasAVX512()
 	if wide {
 		lanes = 16
 	}
-	blocks := k / (4 * lanes)
+	blocks, ahead := k/(4*lanes), columnsAhead(ldw)
 	switch {
-	case !cpu.HasAVX2() || blocks == 0:
+	case !cpu.HasAVX2() || blocks == 0 || n == 0:
 		blocks = 0
 		for r := range rows {
 			clear(dst[r*ldd : r*ldd+n])
 		}
 	case wide && signed:
-		dotI8AVX512(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+		dotI8AVX512(n, rows, blocks, &x[0], ldx, &w[0], ldw, ahead, &dst[0], ldd)
 	case wide:
-		dotU8AVX512(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+		dotU8AVX512(n, rows, blocks, &x[0], ldx, &w[0], ldw, ahead, &dst[0], ldd)
 	case signed:
-		dotI8AVX2(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+		dotI8AVX2(n, rows, blocks, &x[0], ldx, &w[0], ldw, ahead, &dst[0], ldd)
 	default:
-		dotU8AVX2(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+		dotU8AVX2(n, rows, blocks, &x[0], ldx, &w[0], ldw, ahead, &dst[0], ldd)
 	}
 	if from := blocks * 4 * lanes; from < k {
 		dotBytesGo(n, rows, from, k, x, ldx, w, ldw, signed, dst, ldd)

@@ -9,22 +9,22 @@ package half
 //go:noescape
 func int4DotAVX512(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int, skip int, skipScale int)
 
-// dotI8AVX512 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4
-// and k below 64·blocks.
+// dotI8AVX512 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 8
+// and k below 64·blocks; weights are asked for ahead bytes before.
 //
 //go:noescape
-func dotI8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+func dotI8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, ahead int, dst *float32, ldd int)
 
 // widenI8AVX512 converts n vectors of 16 elements.
 //
 //go:noescape
 func widenI8AVX512(n int, src *uint8, dst *float32)
 
-// dotU8AVX512 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4
-// and k below 64·blocks.
+// dotU8AVX512 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 8
+// and k below 64·blocks; weights are asked for ahead bytes before.
 //
 //go:noescape
-func dotU8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+func dotU8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, ahead int, dst *float32, ldd int)
 
 // widenU8AVX512 converts n vectors of 16 elements.
 //
@@ -61,10 +61,10 @@ func widenBF16AVX512(n int, src *uint16, dst *float32)
 func int4DotAVX2(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int, skip int, skipScale int)
 
 // dotI8AVX2 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4
-// and k below 32·blocks.
+// and k below 32·blocks; weights are asked for ahead bytes before.
 //
 //go:noescape
-func dotI8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+func dotI8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, ahead int, dst *float32, ldd int)
 
 // widenI8AVX2 converts n vectors of 8 elements.
 //
@@ -72,10 +72,10 @@ func dotI8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw i
 func widenI8AVX2(n int, src *uint8, dst *float32)
 
 // dotU8AVX2 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4
-// and k below 32·blocks.
+// and k below 32·blocks; weights are asked for ahead bytes before.
 //
 //go:noescape
-func dotU8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+func dotU8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, ahead int, dst *float32, ldd int)
 
 // widenU8AVX2 converts n vectors of 8 elements.
 //

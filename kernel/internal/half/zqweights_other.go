@@ -8,7 +8,7 @@ func int4DotAVX512(n int, rows int, groups int, blocks int, x *float32, ldx int,
 	panic("kernel: no assembly for this processor")
 }
 
-func dotI8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) {
+func dotI8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, ahead int, dst *float32, ldd int) {
 	panic("kernel: no assembly for this processor")
 }
 
@@ -16,7 +16,7 @@ func widenI8AVX512(n int, src *uint8, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }
 
-func dotU8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) {
+func dotU8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, ahead int, dst *float32, ldd int) {
 	panic("kernel: no assembly for this processor")
 }
 
@@ -44,7 +44,7 @@ func int4DotAVX2(n int, rows int, groups int, blocks int, x *float32, ldx int, w
 	panic("kernel: no assembly for this processor")
 }
 
-func dotI8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) {
+func dotI8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, ahead int, dst *float32, ldd int) {
 	panic("kernel: no assembly for this processor")
 }
 
@@ -52,7 +52,7 @@ func widenI8AVX2(n int, src *uint8, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }
 
-func dotU8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) {
+func dotU8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, ahead int, dst *float32, ldd int) {
 	panic("kernel: no assembly for this processor")
 }
 

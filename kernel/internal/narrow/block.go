@@ -22,7 +22,7 @@ func (s BlockLinear) ScratchBytes(out, in []*array.Array) int {
 	x := in[0]
 	n, k := out[0].Dim(-1), x.Dim(-1)
 	rows := x.Len() / max(k, 1)
-	return operand.LoadAllBytes([]*array.Array{x, in[1], operand.At(in, 2)}) + operand.StoreBytes(out[0]) + wideScratch(rows, n, k) + spreadBytes(rows, k) + orderBytes(rows, k)
+	return operand.LoadAllBytes([]*array.Array{x, in[1], operand.At(in, 2)}) + operand.StoreBytes(out[0]) + wideScratch(rows, n, k) + spreadBytes(rows, k, unpackMost) + orderBytes(rows, k)
 }
 
 // orderBytes is the scratch of one row in the order of half.BlockOrder.
@@ -110,7 +110,7 @@ func (j *blockJob) run(w *par.Workspace) {
 			j.x, j.sums = x, sums
 		}
 	}
-	j.product.run(w, j)
+	j.product.run(w, j, unpackMost)
 }
 
 // Do computes columns [lo, hi), or makes them floats; see halfJob.Do.

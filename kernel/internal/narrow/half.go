@@ -25,7 +25,7 @@ func (HalfLinear) ScratchBytes(out, in []*array.Array) int {
 	x := in[0]
 	n, k := out[0].Dim(-1), x.Dim(-1)
 	return operand.LoadAllBytes([]*array.Array{x, operand.At(in, 2)}) + operand.StoreBytes(out[0]) + par.ScratchSize(in[1].Len(), 2) +
-		wideScratch(x.Len()/max(k, 1), n, k) + spreadBytes(x.Len()/max(k, 1), k)
+		wideScratch(x.Len()/max(k, 1), n, k) + spreadBytes(x.Len()/max(k, 1), k, unpackMost)
 }
 
 // wideScratch is the scratch of products with widened blocks of weights.
@@ -51,7 +51,7 @@ func (HalfLinear) Run(w *par.Workspace, out, in []*array.Array) {
 	if k == 0 {
 		clear(j.dst)
 	} else {
-		j.run(w, j)
+		j.run(w, j, unpackMost)
 	}
 	addBias(j.dst, linearBias(w, step, operand.At(in, 2), n))
 	operand.Store(out[0], j.dst)
@@ -113,9 +113,9 @@ func (s PackHalf) Run(_ *par.Workspace, out, in []*array.Array) {
 }
 
 // spread returns rows of x at another distance where theirs, a multiple of 4 KiB,
-// would make them fight for the same place in the first cache.
-func spread(w *par.Workspace, x []float32, m, k int) (rows []float32, ld int) {
-	if spreadBytes(m, k) == 0 {
+// would make them fight for the same place in the first cache, where up to most of them are few.
+func spread(w *par.Workspace, x []float32, m, k, most int) (rows []float32, ld int) {
+	if spreadBytes(m, k, most) == 0 {
 		return x, k
 	}
 	ld = k + spreadBy
@@ -127,8 +127,8 @@ func spread(w *par.Workspace, x []float32, m, k int) (rows []float32, ld int) {
 }
 
 // spreadBytes is the scratch that spread takes.
-func spreadBytes(m, k int) int {
-	if m <= 1 || m > unpackMost || k == 0 || k%pageFloats != 0 {
+func spreadBytes(m, k, most int) int {
+	if m <= 1 || m > most || k == 0 || k%pageFloats != 0 {
 		return 0
 	}
 	return par.ScratchSize(m*(k+spreadBy), 4)

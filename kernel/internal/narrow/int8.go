@@ -22,7 +22,7 @@ func (Int8Linear) ScratchBytes(out, in []*array.Array) int {
 	n, k := out[0].Dim(-1), x.Dim(-1)
 	rows := x.Len() / max(k, 1)
 	return operand.LoadAllBytes([]*array.Array{x, in[1], in[2], operand.At(in, 3), operand.At(in, 4)}) + operand.StoreBytes(out[0]) +
-		par.ScratchSize(rows, 4) + wideScratch(rows, n, k) + spreadBytes(rows, k)
+		par.ScratchSize(rows, 4) + wideScratch(rows, n, k) + spreadBytes(rows, k, byteMost)
 }
 
 // Run implements Step.
@@ -56,6 +56,14 @@ func (Int8Linear) Run(w *par.Workspace, out, in []*array.Array) {
 	w.Release(mark)
 }
 
+// mostByteRows is up to how many rows bytes are widened in registers: scratch is stated for more on every machine.
+func mostByteRows() int {
+	if half.ByteDotRows() < byteRows {
+		return unpackMost
+	}
+	return byteMost
+}
+
 // bytesOfArray returns the elements of an array of bytes in row-major order, i8 as
 // their bits.
 func bytesOfArray(w *par.Workspace, a *array.Array) []uint8 {
@@ -82,56 +90,80 @@ func (j *int8Job) run(w *par.Workspace) {
 			groupSums(j.sums[r:r+1], j.x[r*j.k:(r+1)*j.k])
 		}
 	}
-	j.product.run(w, j)
+	j.product.run(w, j, mostByteRows())
 }
 
-// Do computes columns [lo, hi), or widens them; see halfJob.Do.
+// Do computes columns [lo, hi), or widens them. A part of the columns meets all rows, as many at a time as
+// have sums in registers, while the second cache has it.
 func (j *int8Job) Do(lo, hi int) {
 	if j.wide != nil {
 		half.WidenBytes(j.wide[lo*j.k:hi*j.k], j.weight[(j.first+lo)*j.k:(j.first+hi)*j.k], j.signed)
 		return
 	}
-	for r := 0; r < j.m; r += unpackRows {
-		j.rows(r, min(unpackRows, j.m-r), lo, hi)
+	cols, passes := partOf(j.k), (j.m+half.ByteDotRows()-1)/half.ByteDotRows()
+	for c := lo; c < hi; c += cols {
+		for r, left := 0, passes; left > 0; left-- {
+			rows := (j.m - r + left - 1) / left
+			j.rows(r, rows, c, min(cols, hi-c))
+			r += rows
+		}
 	}
 }
 
-// rows computes columns [lo, hi) of up to four rows; see int4Job.rows.
-func (j *int8Job) rows(r, rows, lo, hi int) {
-	var part [unpackRows * unpackPart]float32
+// rows computes n columns from c on of up to half.ByteDotRows rows; see int4Job.rows.
+func (j *int8Job) rows(r, rows, c, n int) {
+	var part [byteRows * unpackPart]float32
 	step := j.k
 	if rows > 1 {
-		step = unpackDepth
+		step = byteStep(j.k)
 	}
-	for c := lo; c < hi; c += unpackPart {
-		n := min(unpackPart, hi-c)
-		for p := 0; p < j.k; p += step {
-			half.DotBytes(n, rows, min(step, j.k-p), j.x[r*j.ldx+p:], j.ldx, j.weight[c*j.k+p:], j.k, j.signed, part[:], unpackPart)
-			addPart(j.dst[r*j.n+c:], j.n, part[:], rows, n, p == 0)
-		}
-		j.finish(r, rows, c, n)
+	for p := 0; p < j.k; p += step {
+		half.DotBytes(n, rows, min(step, j.k-p), j.x[r*j.ldx+p:], j.ldx, j.weight[c*j.k+p:], j.k, j.signed, part[:], unpackPart)
+		addPart(j.dst[r*j.n+c:], j.n, part[:], rows, n, p == 0)
 	}
+	j.finish(r, rows, c, n)
 }
+
+// byteStep is how much of k several rows take at a time: equal parts of up to byteDepth, whole blocks of any kernel.
+func byteStep(k int) int {
+	parts := (k + byteDepth - 1) / byteDepth
+	return ((k+parts-1)/parts + 63) &^ 63
+}
+
+// partOf is how many columns of so many bytes a second cache keeps while all rows meet them.
+func partOf(k int) int { return max(8, min(unpackPart, partBytes/k)) }
 
 // finish makes results of sums of integers times x, for rows from r on and n columns from
 // c on.
 func (j *int8Job) finish(r, rows, c, n int) {
+	scale, by := j.scale, 0
+	if len(scale) > 1 {
+		scale, by = scale[c:], 1
+	}
 	for ; rows > 0; r, rows = r+1, rows-1 {
 		d := j.dst[r*j.n+c : r*j.n+c+n]
+		if j.zero != nil {
+			j.takeZeros(d, c, j.sums[r])
+		}
 		for i := range d {
-			if j.zero != nil {
-				d[i] -= float32(j.zeroAt(c+i) * j.sums[r])
-			}
-			d[i] *= j.scale[(c+i)%len(j.scale)]
+			d[i] *= scale[i*by]
 		}
 	}
 }
 
-// zeroAt is the zero point of a column.
-func (j *int8Job) zeroAt(c int) float32 {
-	z := j.zero[c%len(j.zero)]
-	if j.signed {
-		return float32(int8(z))
+// takeZeros takes zero points times the sum of a row of x from sums of n columns from c on.
+func (j *int8Job) takeZeros(d []float32, c int, sum float32) {
+	zero, by := j.zero, 0
+	if len(zero) > 1 {
+		zero, by = zero[c:], 1
 	}
-	return float32(z)
+	if j.signed {
+		for i := range d {
+			d[i] -= float32(float32(int8(zero[i*by])) * sum)
+		}
+		return
+	}
+	for i := range d {
+		d[i] -= float32(float32(zero[i*by]) * sum)
+	}
 }

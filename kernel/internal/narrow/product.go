@@ -5,8 +5,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// product is dst [m, n] = x [m, k] times weights that become floats on the way. Up to unpackMost rows weights are
-// widened in registers, each time they pass; for more rows unpackCols columns at a time are widened to scratch,
+// product is dst [m, n] = x [m, k] times weights that become floats on the way. Up to unpackMost rows (of bytes more, see
+// mostByteRows) weights are widened in registers, each time they pass; for more rows unpackCols columns at a time are widened to scratch,
 // which a product reads from the second cache.
 type product struct {
 	m, n, k int
@@ -27,10 +27,10 @@ type widener interface {
 // finish is for weights whose sums are the results.
 func (p *product) finish(r, rows, c, n int) {}
 
-// run computes the product, with rows of x as they are.
-func (p *product) run(w *par.Workspace, j widener) {
-	if p.m <= unpackMost {
-		p.x, p.ldx = spread(w, p.x, p.m, p.k)
+// run computes the product, with rows of x as they are: up to most of them are few.
+func (p *product) run(w *par.Workspace, j widener, most int) {
+	if p.m <= most {
+		p.x, p.ldx = spread(w, p.x, p.m, p.k, most)
 		p.few(w, j)
 		return
 	}

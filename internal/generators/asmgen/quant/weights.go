@@ -44,6 +44,7 @@ type dots struct {
 	table Mem
 
 	n, x, ldx, three, w, dst, ldd, count, left reg.GPVirtual
+	rest                                       reg.GPVirtual // row 4 of x, where there are more than four
 }
 
 func (d *dots) name(s string) string {
@@ -78,13 +79,17 @@ func (d *dots) zero(i int) {
 
 // row is the memory of row r of x, disp bytes after the current position.
 func (d *dots) row(r, disp int) Mem {
+	base := d.x
+	if r >= 4 {
+		base, r = d.rest, r-4
+	}
 	switch r {
 	case 0:
-		return at(d.x, disp)
+		return at(base, disp)
 	case 3:
-		return indexed(d.x, d.three, 1, disp)
+		return indexed(base, d.three, 1, disp)
 	}
-	return indexed(d.x, d.ldx, uint8(r), disp)
+	return indexed(base, d.ldx, uint8(r), disp)
 }
 
 // args loads the arguments that both kinds of weights need.
@@ -275,53 +280,6 @@ func (d *dots) load(format string, from Mem, to int) {
 	case "U8":
 		d.VPMOVZXBD(from, d.v(to))
 		d.VCVTDQ2PS(d.v(to), d.v(to))
-	}
-}
-
-// bytes writes the product with weights of 8 bits, a block of four vectors at a time. Each
-// row has as many sums as there are registers for, up to one for each vector.
-func (d *dots) bytes(format string) {
-	lanes := d.size() / 4
-	d.begin(d.name("dot"+format), "func(n, rows, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)",
-		fmt.Sprintf("computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4\nand k below %d·blocks.", 4*lanes))
-	blocks := d.arg("blocks")
-	d.args()
-	ldw := d.arg("ldw")
-	p := d.GP64()
-	first := 8 // of the vectors that weights are widened in
-	if d.wide {
-		first = 16
-	}
-	choose(d.writer, rowsMax)
-	for rows := rowsMax; rows >= 1; rows-- {
-		label := func(s string) string { return fmt.Sprintf("%s%d", s, rows) }
-		sums := min(4, first/rows)
-		d.Label(label("rows"))
-		d.Load(d.Param("x"), d.x)
-		d.MOVQ(d.w, p)
-		d.ADDQ(ldw, d.w)
-		for v := range sums * rows {
-			d.zero(v)
-		}
-		d.MOVQ(blocks, d.count)
-		d.Label(label("block"))
-		for i := range 4 {
-			d.load(format, at(p, i*lanes), first+i)
-			for r := range rows {
-				d.VFMADD231PS(d.row(r, i*d.size()), d.v(first+i), d.v(rows*(i%sums)+r))
-			}
-		}
-		d.ADDQ(U8(4*lanes), p)
-		d.ADDQ(I32(16*lanes), d.x)
-		d.DECQ(d.count)
-		d.JNZ(LabelRef(label("block")))
-		for v := rows; v < sums*rows; v++ {
-			d.VADDPS(d.v(v), d.v(v%rows), d.v(v%rows))
-		}
-		d.finish(rows)
-		d.DECQ(d.n)
-		d.JNZ(LabelRef(label("rows")))
-		d.end()
 	}
 }
 
