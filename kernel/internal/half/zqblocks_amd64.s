@@ -49,7 +49,7 @@ DATA pairs1<>+60(SB)/4, $0x00000002
 GLOBL pairs1<>(SB), RODATA|NOPTR, $64
 
 // func dotQ80AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, AVX512F
+// Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·dotQ80AVX512(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), AX
 	MOVQ ldx+32(FP), DX
@@ -275,6 +275,7 @@ rows1:
 	MOVQ         blocks+16(FP), R9
 	TESTQ        $0x00000001, R9
 	JZ           even1
+	PREFETCHT1   16384(R10)
 	VPBROADCASTW (R10), Y4
 	VCVTPH2PS    Y4, Z4
 	VPMOVSXBD    2(R10), Z6
@@ -292,6 +293,8 @@ rows1:
 
 even1:
 block1:
+	PREFETCHT1   16384(R10)
+	PREFETCHT1   16448(R10)
 	VPBROADCASTW (R10), Y4
 	VCVTPH2PS    Y4, Z4
 	VPMOVSXBD    2(R10), Z6
@@ -363,7 +366,7 @@ block:
 	RET
 
 // func dotQ40AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, AVX512F
+// Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·dotQ40AVX512(SB), NOSPLIT, $0-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -604,6 +607,7 @@ rows1:
 	MOVQ         blocks+16(FP), R9
 	TESTQ        $0x00000001, R9
 	JZ           even1
+	PREFETCHT1   16384(R10)
 	VPBROADCASTW (R10), Y4
 	VCVTPH2PS    Y4, Z4
 	VPMOVZXBD    2(R10), Z6
@@ -624,6 +628,7 @@ rows1:
 
 even1:
 block1:
+	PREFETCHT1   16384(R10)
 	VPBROADCASTW (R10), Y4
 	VCVTPH2PS    Y4, Z4
 	VPMOVZXBD    2(R10), Z6
@@ -710,7 +715,7 @@ block:
 	RET
 
 // func dotQ41AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, AVX512F
+// Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·dotQ41AVX512(SB), NOSPLIT, $0-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -948,6 +953,7 @@ rows1:
 	MOVQ         blocks+16(FP), R9
 	TESTQ        $0x00000001, R9
 	JZ           even1
+	PREFETCHT1   16384(R10)
 	VPBROADCASTW (R10), Y4
 	VCVTPH2PS    Y4, Z4
 	VPBROADCASTW 2(R10), Y5
@@ -968,6 +974,7 @@ rows1:
 
 even1:
 block1:
+	PREFETCHT1   16384(R10)
 	VPBROADCASTW (R10), Y4
 	VCVTPH2PS    Y4, Z4
 	VPBROADCASTW 2(R10), Y5
@@ -1051,7 +1058,7 @@ block:
 	RET
 
 // func dotQ50AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, AVX512F
+// Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·dotQ50AVX512(SB), NOSPLIT, $0-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -1304,6 +1311,7 @@ rows1:
 	MOVQ         blocks+16(FP), R9
 	TESTQ        $0x00000001, R9
 	JZ           even1
+	PREFETCHT1   16384(R10)
 	VPBROADCASTW (R10), Y4
 	VCVTPH2PS    Y4, Z4
 	VPMOVZXBD    6(R10), Z6
@@ -1328,6 +1336,7 @@ rows1:
 
 even1:
 block1:
+	PREFETCHT1   16384(R10)
 	VPBROADCASTW (R10), Y4
 	VCVTPH2PS    Y4, Z4
 	VPMOVZXBD    6(R10), Z6
@@ -1426,7 +1435,7 @@ block:
 	RET
 
 // func dotQ51AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, AVX512F
+// Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·dotQ51AVX512(SB), NOSPLIT, $0-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -1679,6 +1688,7 @@ rows1:
 	MOVQ         blocks+16(FP), R9
 	TESTQ        $0x00000001, R9
 	JZ           even1
+	PREFETCHT1   16384(R10)
 	VPBROADCASTW (R10), Y4
 	VCVTPH2PS    Y4, Z4
 	VPBROADCASTW 2(R10), Y5
@@ -1703,6 +1713,7 @@ rows1:
 
 even1:
 block1:
+	PREFETCHT1   16384(R10)
 	VPBROADCASTW (R10), Y4
 	VCVTPH2PS    Y4, Z4
 	VPBROADCASTW 2(R10), Y5
@@ -1801,7 +1812,7 @@ block:
 	RET
 
 // func dotQ4KAVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, AVX512F, F16C
+// Requires: AVX, AVX2, AVX512F, F16C, MMX+
 TEXT ·dotQ4KAVX512(SB), NOSPLIT, $128-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -2480,6 +2491,9 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1    16384(R10)
+	PREFETCHT1    16448(R10)
+	PREFETCHT1    16512(R10)
 	MOVL          4(R10), DX
 	MOVL          8(R10), DI
 	MOVL          12(R10), R8
@@ -2786,7 +2800,7 @@ block:
 	RET
 
 // func dotQ5KAVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, F16C
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, F16C, MMX+
 TEXT ·dotQ5KAVX512(SB), NOSPLIT, $128-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -3594,6 +3608,9 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1    16384(R10)
+	PREFETCHT1    16448(R10)
+	PREFETCHT1    16512(R10)
 	MOVL          4(R10), DX
 	MOVL          8(R10), DI
 	MOVL          12(R10), R8
@@ -3988,7 +4005,7 @@ block:
 	RET
 
 // func dotQ6KAVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F
+// Requires: AVX, AVX2, AVX512BW, AVX512F, MMX+
 TEXT ·dotQ6KAVX512(SB), NOSPLIT, $128-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -4642,6 +4659,10 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1      16384(R10)
+	PREFETCHT1      16448(R10)
+	PREFETCHT1      16512(R10)
+	PREFETCHT1      16576(R10)
 	VPBROADCASTW    208(R10), Y6
 	VCVTPH2PS       Y6, Z6
 	VPMOVSXBD       192(R10), Z7
@@ -4935,7 +4956,7 @@ block:
 	RET
 
 // func dotQ3KAVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, MMX+
 TEXT ·dotQ3KAVX512(SB), NOSPLIT, $128-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -5845,6 +5866,8 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1    16384(R10)
+	PREFETCHT1    16448(R10)
 	MOVQ          96(R10), DX
 	MOVQ          $0x0f0f0f0f0f0f0f0f, R8
 	VPBROADCASTW  108(R10), Y6
@@ -6308,7 +6331,7 @@ block:
 	RET
 
 // func dotQ2KAVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, AVX512F
+// Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·dotQ2KAVX512(SB), NOSPLIT, $128-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -7005,6 +7028,8 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1    16384(R10)
+	PREFETCHT1    16448(R10)
 	VPBROADCASTW  80(R10), Y6
 	VCVTPH2PS     Y6, Z6
 	VPBROADCASTW  82(R10), Y7
@@ -7324,7 +7349,7 @@ block:
 	RET
 
 // func dotQ80AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotQ80AVX2(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), AX
 	MOVQ ldx+32(FP), DX
@@ -7568,6 +7593,7 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1   16384(R10)
 	VPBROADCASTW (R10), X4
 	VCVTPH2PS    X4, Y4
 	VPMOVSXBD    2(R10), Y6
@@ -7641,7 +7667,7 @@ block:
 	RET
 
 // func dotQ40AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotQ40AVX2(SB), NOSPLIT, $0-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -7909,6 +7935,7 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1   16384(R10)
 	VPBROADCASTW (R10), X4
 	VCVTPH2PS    X4, Y4
 	VPMOVZXBD    2(R10), Y6
@@ -8000,7 +8027,7 @@ block:
 	RET
 
 // func dotQ41AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotQ41AVX2(SB), NOSPLIT, $0-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -8259,6 +8286,7 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1   16384(R10)
 	VPBROADCASTW (R10), X4
 	VCVTPH2PS    X4, Y4
 	VPBROADCASTW 2(R10), X5
@@ -8343,7 +8371,7 @@ block:
 	RET
 
 // func dotQ50AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotQ50AVX2(SB), NOSPLIT, $0-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -8663,6 +8691,7 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1   16384(R10)
 	VPBROADCASTW (R10), X4
 	VCVTPH2PS    X4, Y4
 	VPBROADCASTD 2(R10), Y11
@@ -8789,7 +8818,7 @@ block:
 	RET
 
 // func dotQ51AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotQ51AVX2(SB), NOSPLIT, $0-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -9103,6 +9132,7 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1   16384(R10)
 	VPBROADCASTW (R10), X4
 	VCVTPH2PS    X4, Y4
 	VPBROADCASTW 2(R10), X5
@@ -9225,7 +9255,7 @@ block:
 	RET
 
 // func dotQ4KAVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotQ4KAVX2(SB), NOSPLIT, $128-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -10222,6 +10252,9 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1   16384(R10)
+	PREFETCHT1   16448(R10)
+	PREFETCHT1   16512(R10)
 	MOVL         4(R10), DX
 	MOVL         8(R10), DI
 	MOVL         12(R10), R8
@@ -10686,7 +10719,7 @@ block:
 	RET
 
 // func dotQ5KAVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotQ5KAVX2(SB), NOSPLIT, $128-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -12058,6 +12091,9 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1   16384(R10)
+	PREFETCHT1   16448(R10)
+	PREFETCHT1   16512(R10)
 	MOVL         4(R10), DX
 	MOVL         8(R10), DI
 	MOVL         12(R10), R8
@@ -12773,7 +12809,7 @@ block:
 	RET
 
 // func dotQ6KAVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotQ6KAVX2(SB), NOSPLIT, $128-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -14154,6 +14190,10 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1   16384(R10)
+	PREFETCHT1   16448(R10)
+	PREFETCHT1   16512(R10)
+	PREFETCHT1   16576(R10)
 	VPBROADCASTW 208(R10), X6
 	VCVTPH2PS    X6, Y6
 	VPMOVSXBD    192(R10), Y7
@@ -14876,7 +14916,7 @@ block:
 	RET
 
 // func dotQ3KAVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotQ3KAVX2(SB), NOSPLIT, $128-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -16434,6 +16474,8 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1   16384(R10)
+	PREFETCHT1   16448(R10)
 	MOVQ         96(R10), DX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, R8
 	VPBROADCASTW 108(R10), X6
@@ -17274,7 +17316,7 @@ block:
 	RET
 
 // func dotQ2KAVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
-// Requires: AVX, AVX2, F16C, FMA3
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·dotQ2KAVX2(SB), NOSPLIT, $128-72
 	MOVQ         n+0(FP), AX
 	MOVQ         ldx+32(FP), DX
@@ -18352,6 +18394,8 @@ rows1:
 	MOVQ   blocks+16(FP), R9
 
 block1:
+	PREFETCHT1   16384(R10)
+	PREFETCHT1   16448(R10)
 	VPBROADCASTW 80(R10), X6
 	VCVTPH2PS    X6, Y6
 	VPBROADCASTW 82(R10), X7
@@ -19047,7 +19091,7 @@ DATA groups3<>+60(SB)/4, $0x00000007
 GLOBL groups3<>(SB), RODATA|NOPTR, $64
 
 // func rowQ40AVX512(n int, count int, x *float32, w *uint8, ldw int, dst *float32)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·rowQ40AVX512(SB), NOSPLIT, $0-48
 	MOVQ    n+0(FP), AX
 	MOVQ    w+24(FP), CX
@@ -19069,6 +19113,10 @@ columns2:
 	VPXORD Z17, Z17, Z17
 
 block2:
+	PREFETCHT1    16384(DI)
+	PREFETCHT1    16448(DI)
+	PREFETCHT1    16384(DI)(BX*1)
+	PREFETCHT1    16448(DI)(BX*1)
 	VMOVDQU32     (DI), Z6
 	VPERMW        Z6, Z23, Z8
 	VPERMT2W      8(DI), Z22, Z6
@@ -19178,6 +19226,8 @@ columns1:
 	VPXORD Z16, Z16, Z16
 
 block1:
+	PREFETCHT1    16384(DI)
+	PREFETCHT1    16448(DI)
 	VMOVDQU32     (DI), Z6
 	VPERMW        Z6, Z23, Z8
 	VPERMT2W      8(DI), Z22, Z6
@@ -19239,7 +19289,7 @@ left1:
 	RET
 
 // func rowQ4KAVX512(n int, count int, x *float32, sums *float32, w *uint8, ldw int, dst *float32)
-// Requires: AVX, AVX2, AVX512F, F16C, FMA3
+// Requires: AVX, AVX2, AVX512F, F16C, FMA3, MMX+
 TEXT ·rowQ4KAVX512(SB), NOSPLIT, $0-56
 	MOVQ    n+0(FP), CX
 	MOVQ    w+32(FP), DX
@@ -19264,6 +19314,12 @@ columns2:
 	VPXORD Z17, Z17, Z17
 
 block2:
+	PREFETCHT1    16384(R8)
+	PREFETCHT1    16448(R8)
+	PREFETCHT1    16512(R8)
+	PREFETCHT1    16384(R8)(SI*1)
+	PREFETCHT1    16448(R8)(SI*1)
+	PREFETCHT1    16512(R8)(SI*1)
 	MOVL          4(R8), R10
 	MOVL          8(R8), R11
 	MOVL          12(R8), R12
@@ -19507,6 +19563,9 @@ columns1:
 	VPXORD Z16, Z16, Z16
 
 block1:
+	PREFETCHT1    16384(R8)
+	PREFETCHT1    16448(R8)
+	PREFETCHT1    16512(R8)
 	MOVL          4(R8), R10
 	MOVL          8(R8), R11
 	MOVL          12(R8), R12

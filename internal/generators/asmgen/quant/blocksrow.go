@@ -103,6 +103,12 @@ func (r *blockRow) emit(table Mem, constants map[int]Mem) {
 			r.VPXORD(z(16+c), z(16+c), z(16+c))
 		}
 		r.Label(block)
+		for c := range cols {
+			r.column(c)
+			for line := 0; line < r.size; line += 64 {
+				r.PREFETCHT1(r.at(byteAhead + line))
+			}
+		}
 		r.each(cols)
 		r.ADDQ(I32(r.size), r.p)
 		r.ADDQ(I32(4*r.elements), r.x)
