@@ -97,9 +97,10 @@ func samplesOf(f *pt2.File, dir string) (list []onnx.Sample, err error) {
 		if !exists(folder) {
 			break
 		}
-		for _, name := range []string{fmt.Sprint("input_", len(f.Inputs()), ".pb"), fmt.Sprint("output_", len(f.Outputs()), ".pb")} {
-			if exists(filepath.Join(folder, name)) {
-				return nil, diag.New(BadValue, folder+" has "+name+", and the program has fewer")
+		for i, n := range []int{len(f.Inputs()), len(f.Outputs())} {
+			kind := []string{"input", "output"}[i]
+			if name := fmt.Sprint(kind, "_", n, ".pb"); exists(filepath.Join(folder, name)) {
+				return nil, diag.New(BadValue, folder+" has "+name+", and the program has "+fmt.Sprint(n, " ", kind, "s"))
 			}
 		}
 		s := onnx.Sample{Name: filepath.Base(folder), Inputs: map[string]*array.Array{}}
