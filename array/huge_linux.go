@@ -16,8 +16,8 @@ const (
 // askForHugePages asks for huge pages for large memory that nobody has touched. A kernel that reads
 // weights of a hundred megabytes otherwise waits for page tables: on virtual machines, where each
 // look-up is two, ResNet-50 took up to a quarter longer next to another process, and differed from
-// run to run. A page of 4 KB that is touched for the first time takes a microsecond or more, of which
-// folding and packing weights of 1 to 4 MB, as networks have them, took half of its time.
+// run to run. The system takes a microsecond or more for each page of 4 KB that is touched first: half
+// of the time of folding and packing weights of 1 to 4 MB, as networks have them.
 //
 // The pages at both ends are asked for, too: Go's heap consists of pieces of 64 MB (4 MB on processors
 // of 32 bits), aligned to their size, so that they belong to the heap, where weights are neighbours of weights.

@@ -9,11 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/internal/generators/asmgen/simd"
 )
 
-// thinAhead is how far, in bytes, a packed panel is asked for early: past the
-// page that hardware stays in, and for the second cache, since the first one has
-// room for too few requests.
-const thinAhead = 16384
-
 // thinArgs are the registers of a thin tile.
 type thinArgs struct {
 	k, a, lda, lda3, a4, b, c, ldc, cols, acc reg.GPVirtual
@@ -68,7 +63,7 @@ func (s isa) thinTile(t thinArgs, rows int) {
 		for u := range n {
 			b := [2]Op{simd.At(t.b, 2*u*size), simd.At(t.b, (2*u+1)*size)}
 			for line := 0; line < 2*size; line += 64 {
-				s.PREFETCHT1(simd.At(t.b, 2*u*size+thinAhead+line))
+				s.PREFETCHT1(simd.At(t.b, 2*u*size+simd.FarAhead+line))
 			}
 			for v := range b {
 				if rows > 1 {

@@ -67,6 +67,16 @@ func (s isa) byteMask(n reg.GPVirtual) {
 	s.KMOVQ(t, reg.K1)
 }
 
+// nextRow ends a loop over rows, and the function.
+func (s isa) nextRow(dst, ldd, src, lds, rows reg.GPVirtual) {
+	s.Label("next")
+	s.ADDQ(ldd, dst)
+	s.ADDQ(lds, src)
+	s.DECQ(rows)
+	s.JNE(LabelRef("row"))
+	s.End()
+}
+
 // copyRows copies short rows, which the processor's copies of strings are slow at.
 // A turn loads several vectors before it stores the first, so that loads do not
 // wait for stores to possibly the same address.
@@ -108,12 +118,7 @@ func (s isa) copyRows() {
 		s.VMOVUPS(Mem{Base: from, Index: left, Scale: 1, Disp: -w}, s.V(0))
 		s.VMOVUPS(s.V(0), Mem{Base: to, Index: left, Scale: 1, Disp: -w})
 	}
-	s.Label("next")
-	s.ADDQ(ldd, dst)
-	s.ADDQ(lds, src)
-	s.DECQ(rows)
-	s.JNE(LabelRef("row"))
-	s.End()
+	s.nextRow(dst, ldd, src, lds, rows)
 	if !s.Wide() {
 		s.shortRows(dst, ldd, src, lds, n, rows)
 	}

@@ -60,11 +60,6 @@ func emitPairs(s isa) {
 		s.LEAQ(Mem{Base: from, Index: left, Scale: 1, Disp: -16}, from)
 		s.LEAQ(Mem{Base: to, Index: left, Scale: 2, Disp: -32}, to)
 		half(from, func(i int) Mem { return simd.At(to, i) })
-		s.Label("next")
-		s.ADDQ(ldd, dst)
-		s.ADDQ(lds, src)
-		s.DECQ(rows)
-		s.JNE(LabelRef("row"))
-		s.End()
+		s.nextRow(dst, ldd, src, lds, rows)
 	}
 }

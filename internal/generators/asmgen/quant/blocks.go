@@ -6,6 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/gofx-dev/gofx/internal/generators/asmgen/simd"
 )
 
 // layout is a format of package internal/blocks, which describes it: what it takes to bring
@@ -274,7 +276,7 @@ func (b *block) product() {
 // some adds the products of n blocks, and counts them.
 func (b *block) some(n, rows, sums int) {
 	for line := 0; rows == 1 && line < n*b.f.bytes; line += 64 { // more rows compute for longer
-		b.PREFETCHT1(at(b.p, byteAhead+line))
+		b.PREFETCHT1(at(b.p, simd.FarAhead+line))
 	}
 	for k := range n {
 		b.use = func(v, element int) {

@@ -6,6 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/gofx-dev/gofx/internal/generators/asmgen/simd"
 )
 
 // blockRows writes products of one row with 4-bit blocks, whose instructions bound them more
@@ -106,7 +108,7 @@ func (r *blockRow) emit(table Mem, constants map[int]Mem) {
 		for c := range cols {
 			r.column(c)
 			for line := 0; line < r.size; line += 64 {
-				r.PREFETCHT1(r.at(byteAhead + line))
+				r.PREFETCHT1(r.at(simd.FarAhead + line))
 			}
 		}
 		r.each(cols)

@@ -6,6 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/gofx-dev/gofx/internal/generators/asmgen/simd"
 )
 
 // byteLayout is a format of package internal/blocks: what it takes to bring its elements to registers as
@@ -40,10 +42,6 @@ const (
 	spare    = 12 // and three more
 	tableReg = 16 // with AVX-512 constants, from here on
 )
-
-// byteAhead is how many bytes ahead weights are asked for: for the second cache, since the first
-// one has room for too few requests.
-const byteAhead = 16384
 
 // Places of a group of half.ByteRow.
 const (
@@ -198,7 +196,7 @@ func (b *byteDot) product() {
 	b.JZ(LabelRef("last"))
 	b.Label("pass")
 	for line := 0; line < b.f.bytes; line += 64 { // pages end the processor's own asking ahead
-		b.PREFETCHT1(at(b.p, byteAhead+line))
+		b.PREFETCHT1(at(b.p, simd.FarAhead+line))
 	}
 	b.pass()
 	b.ADDQ(I32(b.f.bytes), b.p)

@@ -5,6 +5,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// FarAhead is how many bytes ahead weights are asked for that few rows read from memory: past the page
+// that hardware stays in, and for the second cache (PREFETCHT1), since the first one has room for too few requests.
+const FarAhead = 16384
+
 // Wholes repeats body while n is at least step, which it takes from n, and goes on at
 // the label after.
 func (s ISA) Wholes(label, after string, n reg.GPVirtual, step int, body func()) {
