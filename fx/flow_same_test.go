@@ -157,6 +157,15 @@ func TestLoops_carryMemoryThatTheyWrite(t *testing.T) {
 				return flowOf{w}, tensor.Cond(x.Sum().GtScalar(0), id, id, x)
 			}, x)[:1]
 		}, true},
+		"no rounds": {func(x *tensor.Tensor) flowOf {
+			w := x.Clone()
+			_, stacked := tensor.Scan(func(c, s flowOf) (flowOf, flowOf) {
+				y := c[0].Add(s[0])
+				w.AddScalarInPlace(1)
+				return c, flowOf{y}
+			}, flowOf{x}, flowOf{tensor.Zeros(0, 3)})
+			return flowOf{w.Add(stacked[0].Sum())}
+		}, false},
 		"the rounds of a while": {func(x *tensor.Tensor) flowOf {
 			w := x.Clone()
 			return tensor.While(func(c flowOf) *tensor.Tensor { return c[0].LtScalar(3) }, func(c flowOf) flowOf {
@@ -171,6 +180,7 @@ func TestLoops_carryMemoryThatTheyWrite(t *testing.T) {
 			gm, err := fx.Trace(t.Context(), func(x *tensor.Tensor) *tensor.Tensor { return c.f(x)[0] }, fx.Input("x", "f32[3]"))
 			if c.refused {
 				require.ErrorContains(t, err, "is in a later round")
+				require.NotContains(t, err.Error(), "panicked", "the results that code after the loop reads are there")
 				return
 			}
 			require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // Cond returns then(in...) when pred (one bool element) is true, else
@@ -44,9 +45,10 @@ func WhileAtMost(trips int, cond func(in []*Tensor) *Tensor, body func(in []*Ten
 // they are when their step ends, stacked along a new axis 0. Carried tensors keep their
 // number and types, as in While. Under a trace it becomes a
 // node when a carried tensor or a sequence is traced; what body uses besides its
-// arguments is captured. For empty sequences body runs once on zeros, to
-// learn the types of results that have no elements then: a body that writes to tensors
-// other than its arguments does so in that run, too, unlike one that was captured.
+// arguments is captured. For empty sequences body runs once, to learn the types of
+// results, which have no elements then: its calls compute nothing and write nothing. A body
+// that needs values for that, as by Item, runs on zeros: what it writes to tensors other than
+// its arguments is written. Such a body cannot be captured.
 func Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) (last, stacked []*Tensor) {
 	return Flow{}.Scan(body, carry, seqs)
 }
@@ -177,7 +179,7 @@ func (f Flow) Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), car
 	}
 	if steps == 0 {
 		last = copyOf(carry)
-		return last, noSteps(step, carry, seqs)
+		return last, f.noSteps(step, carry, seqs)
 	}
 	last, stacked = scan(step, copyOf(carry), seqs, steps)
 	return copyOf(last), stacked
@@ -212,8 +214,8 @@ func scan(step func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs 
 
 // noSteps returns what a scan over empty sequences stacks: tensors without
 // elements. Their types are those of a step on zeros and on copies of the carried
-// values, which is run for that alone.
-func noSteps(step func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) []*Tensor {
+// values, which is run only where its types do not follow from theirs.
+func (f Flow) noSteps(step func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) []*Tensor {
 	slices := make([]*Tensor, len(seqs))
 	for k, s := range seqs {
 		a := s.Array()
@@ -223,11 +225,29 @@ func noSteps(step func(carry, slices []*Tensor) (next, out []*Tensor), carry, se
 	for k, t := range carry {
 		trial[k] = t.Clone() // a body may write to it
 	}
-	_, out := step(trial, slices)
-	stacked := make([]*Tensor, len(out))
-	for k, t := range out {
-		a := t.Array()
-		stacked[k] = New(array.New(a.DType(), append([]int{0}, a.Shape()...)...))
+	types, known := f.unrun(true, func(in []*Tensor) []*Tensor {
+		_, out := step(in[:len(carry):len(carry)], in[len(carry):])
+		return out
+	}, append(trial, slices...))
+	if stacked := empties(types); known && len(stacked) == len(types) {
+		return stacked
 	}
-	return stacked
+	_, out := step(trial, slices)
+	types = types[:0]
+	for _, x := range out {
+		types = append(types, shape.TypeOf(x.Array()))
+	}
+	return empties(types)
+}
+
+// empties returns stacks of no tensors of types, up to the first one whose sizes are not known.
+func empties(types []shape.Type) (list []*Tensor) {
+	for _, t := range types {
+		d, dims, ok := t.Concrete()
+		if !ok {
+			break
+		}
+		list = append(list, New(array.New(d, append([]int{0}, dims...)...)))
+	}
+	return list
 }

@@ -52,6 +52,32 @@ func TestScanEager(t *testing.T) {
 	require.Equal(t, []int{0, 1}, stacked[0].Shape())
 }
 
+// The body of a scan of no rounds is called for the types of its results: what it writes is not
+// written. One that needs a value is run on zeros.
+func TestScanOfNoRounds(t *testing.T) {
+	w, inner := vec(1, 2), vec(3, 4)
+	seq := ts{tensor.Zeros(0, 2)}
+	last, stacked := tensor.Scan(func(carry, slices ts) (next, out ts) {
+		w.AddScalarInPlace(1)
+		carry[0].MulScalarInPlace(2)
+		tensor.Scan(func(c, s ts) (ts, ts) { inner.AddInPlace(s[0]); return c, nil }, ts{w}, ts{tensor.Ones(2, 2)})
+		return ts{w}, ts{slices[0].Add(w), w.Sum().Unsqueeze(0)}
+	}, ts{vec(5, 6)}, seq)
+	requireClose(t, []int{2}, f32{1, 2}, w)
+	requireClose(t, []int{2}, f32{3, 4}, inner)
+	requireClose(t, []int{2}, f32{5, 6}, last[0])
+	require.Equal(t, []int{0, 2}, stacked[0].Shape())
+	require.Equal(t, []int{0, 1}, stacked[1].Shape())
+
+	_, stacked = tensor.Scan(func(carry, slices ts) (next, out ts) {
+		if slices[0].Sum().Item() > 0 {
+			return carry, ts{slices[0]}
+		}
+		return carry, ts{slices[0].Unsqueeze(0)}
+	}, ts{w}, seq)
+	require.Equal(t, []int{0, 1, 2}, stacked[0].Shape())
+}
+
 func TestScanMistakes(t *testing.T) {
 	same := func(carry, slices ts) (next, out ts) { return carry, slices }
 	e := failure(t, func() { tensor.Scan(same, nil, ts{vec(1, 2), vec(1)}) })

@@ -121,12 +121,12 @@ func (l *loop[V, B]) refuse(pos diag.Pos, msg string) {
 func (l *loop[V, B]) finish(args []V) (last, stacked []*tensor.Tensor) {
 	r, inner, k := l.r, l.body, l.carry
 	if !l.returnsCarried(args) || !l.knows() {
-		return r.Poisoned(k), nil
+		return l.poisoned()
 	}
 	rs := l.regions()
 	changed := writes(inner)
 	if !l.aliases(changed) || !l.sees(changed) || !l.returns(l.order) {
-		return r.Poisoned(k), nil
+		return l.poisoned()
 	}
 	// Storages that the body writes without being given them are carried after the operands.
 	extra, stack := len(changed), len(inner.values)-k
@@ -136,7 +136,7 @@ func (l *loop[V, B]) finish(args []V) (last, stacked []*tensor.Tensor) {
 		values = append(values, inner.changed[s].after)
 		args = slices.Insert(args, k+i, inner.changed[s].before)
 		if !l.carries(s, i) {
-			return r.Poisoned(k), nil
+			return l.poisoned()
 		}
 	}
 	values = append(values, inner.values[k:]...)
@@ -162,6 +162,11 @@ func (l *loop[V, B]) finish(args []V) (last, stacked []*tensor.Tensor) {
 	}
 	r.update(n, k, changed, func(s *alias.Storage[V]) diag.Pos { return inner.changed[s].pos })
 	return last, stacked
+}
+
+// poisoned are the results of a loop that is refused: as many as the body says, so that code after it goes on.
+func (l *loop[V, B]) poisoned() (last, stacked []*tensor.Tensor) {
+	return l.r.Poisoned(l.carry), l.r.Poisoned(max(0, len(l.body.values)-l.carry))
 }
 
 const nextOfEach = "return the next value of each carried tensor, in their order"
