@@ -26,6 +26,12 @@ var pages = []page{
 	{"graphs.md", "Graphs", []string{"graph"}},
 }
 
+// heldPage has the networks of runs with GOFX_CPU=avx2, next to peers that are held to AVX2, too.
+var heldPage = page{"avx2.md", "Networks with AVX2", []string{"model"}}
+
+// isHeld tells whether a row was measured so.
+func isHeld(r *Row) bool { return strings.Contains(r.CPU, "GOFX_CPU=avx2") }
+
 // titles of the groups, in the order of the pages.
 var titles = []struct{ group, title string }{
 	{"gemm", "Matrix product, f32"},
@@ -111,7 +117,8 @@ func (r *Row) pairs() string {
 }
 
 // writeDoc updates the tables of the rows' groups in the pages below a folder: bench.md
-// with its plots, and the pages of bench. Tables without rows stay as they are.
+// with its plots, and the pages of bench. Tables without rows stay as they are. Rows that are held
+// to AVX2 have a page of their own.
 func writeDoc(dir string, rows []*Row) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("no rows to write")
@@ -121,6 +128,11 @@ func writeDoc(dir string, rows []*Row) error {
 			return err
 		}
 	}
+	held := slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { return !isHeld(r) })
+	if err := heldPage.write(filepath.Join(dir, "bench", heldPage.file), held); err != nil {
+		return err
+	}
+	rows = slices.DeleteFunc(slices.Clone(rows), isHeld)
 	if slices.ContainsFunc(rows, func(r *Row) bool { return colours[r.Group] != "" }) {
 		if err := os.WriteFile(filepath.Join(dir, "img", "roofline.svg"), []byte(roofline(rows)), 0o644); err != nil {
 			return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"os"
@@ -110,7 +111,7 @@ func slowestTable(b *strings.Builder, rows []*Row) {
 	for _, r := range rows {
 		for _, k := range r.Kernels {
 			if first {
-				b.WriteString("\nWhere a peer is faster, the kernels that take the longest:\n\n")
+				fmt.Fprintf(b, "\nWhere a peer is faster, the kernels that take more than %g %% of the time:\n\n", 100*least)
 				heading(b, []string{"network", "kernel", "ms", "of the time", "of the roof"})
 			}
 			first = false
@@ -221,7 +222,7 @@ func inMS(names []string) (list []string) {
 	return list
 }
 
-func heading(b *strings.Builder, columns []string) {
+func heading(b io.Writer, columns []string) {
 	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 }
 

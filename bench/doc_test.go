@@ -178,6 +178,19 @@ func TestPrecisionStaysWithNetworks(t *testing.T) {
 	require.Equal(t, string(b), string(again))
 }
 
+// TestHeldRowsHaveTheirPage: rows that are held to AVX2 leave the tables of other processors alone.
+func TestHeldRowsHaveTheirPage(t *testing.T) {
+	dir := t.TempDir()
+	held := &Row{Group: "model", Shape: "net_b1", OursMS: 2, Threads: 1, Pairs: 15, Peer: "torch", PeerMS: 4, Ratio: 0.5, Peers: map[string]float64{"torch": 4}, CPU: "A chip, AVX2, GOFX_CPU=avx2"}
+	require.NoError(t, writeDoc(dir, []*Row{held}))
+	require.NoFileExists(t, filepath.Join(dir, "bench.md"))
+	require.NoFileExists(t, filepath.Join(dir, "bench", "networks.md"))
+	b, err := os.ReadFile(filepath.Join(dir, "bench", "avx2.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(b), "# Networks with AVX2\n\n## Whole networks, threads: 1\n\n<!-- rows: model 1 -->\n\nA chip, AVX2, GOFX_CPU=avx2. ")
+	require.Contains(t, string(b), "\n| net_b1 | 2.00 | 4.00 | 0.50 | torch |")
+}
+
 // TestStepsHaveTheirKernels: the page of training steps lists the kernels of each.
 func TestStepsHaveTheirKernels(t *testing.T) {
 	rows := []*Row{{Group: "step", Shape: "resnet18_step_b8", OursMS: 900, Peers: map[string]float64{"torch": 1000, "torch-compile": 950}, Peer: "torch-compile", PeerMS: 950, Ratio: 0.95,

@@ -83,7 +83,7 @@ func main() {
 	flag.StringVar(&o.papers, "papers", "", "judge the workloads of papers by the rows of this `file` instead; with -doc bring ../docs/results.md and its plots up to date. papers calls it so")
 	flag.StringVar(&o.of, "workloads", "", "with -papers measure these `workloads` first, such as W1,W2, and judge them alone")
 	flag.BoolVar(&o.keep, "keep", false, "with -papers put what was measured into the file")
-	flag.StringVar(&o.roof, "roof", "", "profile the plans of these `networks` (separated by commas) instead: kinds of steps and their shares of the roof")
+	flag.StringVar(&o.roof, "roof", "", "profile the plans of these `networks` (separated by commas, all for all of f32 and 8 bits) instead: kinds of steps and their shares of the roof; with -doc ../docs/bench/roof.md")
 	flag.StringVar(&o.cost, "cost", "", "measure these `networks` (separated by commas, all for all of them) and predict each from the others; with -json the measurements, which -from reads")
 	flag.StringVar(&o.scale, "scale", "", "measure these `networks` (separated by commas, all for all of them) on one thread, on two and as two requests at once, and predict them for more; with -json the measurements, which -from reads; with -doc ../docs/bench/threads.md")
 	flag.Parse()

@@ -5,10 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofx-dev/gofx/bench/host"
 	"github.com/gofx-dev/gofx/bench/peak"
@@ -32,15 +35,42 @@ type kind struct {
 	memory       float64 // of these, where memory bounds
 }
 
+// roofFile is the page of docs/bench that -roof writes with -doc.
+const roofFile = "roof.md"
+
 // roofs profiles the plans of networks and prints, for each, the kinds of steps that take
-// most of the time with their share of the machine's peak.
+// most of the time with their share of the machine's peak. With -doc it brings the tables of
+// those threads up to date.
 func roofs(o options, out io.Writer) error {
+	names := strings.Split(o.roof, ",")
+	if slices.Equal(names, []string{"all"}) {
+		names = nil
+		for _, c := range slices.Concat(modelCases(), quantCases()) {
+			names = append(names, c.Shape)
+		}
+	}
+	path := filepath.Join("../docs/bench", roofFile)
 	for _, s := range strings.Split(o.threads, ",") {
 		threads, err := strconv.Atoi(s)
 		if err != nil || threads < 1 {
 			return fmt.Errorf("-threads %s: want numbers from 1", o.threads)
 		}
-		if err := roofsOn(strings.Split(o.roof, ","), threads, o.pairs, out); err != nil {
+		var table strings.Builder
+		if err := roofsOn(names, threads, o.pairs, &table); err != nil {
+			return err
+		}
+		if !o.doc {
+			if _, err := io.WriteString(out, table.String()+"\n"); err != nil {
+				return err
+			}
+			continue
+		}
+		text, err := readPage(path, "Kernels of each network and their roof")
+		if err != nil {
+			return err
+		}
+		text = between(text, fmt.Sprint("roof ", threads), fmt.Sprintf("## Threads: %d", threads), table.String())
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
@@ -50,17 +80,17 @@ func roofs(o options, out io.Writer) error {
 func roofsOn(names []string, threads, runs int, out io.Writer) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 	p := peak.Measure(threads)
-	fmt.Fprintf(out, "%s, %s%s. Threads: %d. Peaks: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s from memory. Medians of %d runs.\n\n", host.Processor(), p.Level, emulated(0), threads,
-		p.FMA/1e9, p.Int8/1e9, p.Bandwidth[len(p.Bandwidth)-1].Rate/1e9, runs)
-	fmt.Fprint(out, "| network | step | steps | ms | of the time | GFLOP/s | GB/s | bound by | of the roof |\n|"+strings.Repeat("---|", 9)+"\n")
+	fmt.Fprintf(out, "%s, %s%s, %s. Threads: %d. Peaks: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s from memory. Medians of %d runs.\n\n", host.Processor(), p.Level, emulated(0),
+		time.Now().UTC().Format(time.DateOnly), threads, p.FMA/1e9, p.Int8/1e9, p.Bandwidth[len(p.Bandwidth)-1].Rate/1e9, runs)
+	heading(out, []string{"network", "step", "steps", "ms", "of the time", "GFLOP/s", "GB/s", "bound by", "of the roof"})
 	for _, n := range names {
 		list, err := profiled(n, threads, runs, &p)
 		if err != nil {
 			return err
 		}
 		writeKinds(out, n, list)
+		runtime.GC() // the plan of a network is large
 	}
-	fmt.Fprintln(out)
 	return nil
 }
 
@@ -105,11 +135,8 @@ type kernelShare struct {
 	Roof  float64 `json:"roof"`  // the least possible time divided by its own
 }
 
-// slowest is how many kinds of steps of a network that is slower than a peer are shown.
-const slowest = 3
-
-// explain notes the slowest steps of a network in which a peer is faster, and of a step of
-// training all kinds that take more than the least share of the time.
+// explain notes the kinds of steps that take more than the least share of the time, of a network in
+// which a peer is faster and of a step of training.
 func (b *bench) explain(c *Case, row *Row) {
 	if c.Network == nil || c.Op == "" || row.Ratio <= 1 && c.Train == nil {
 		return
@@ -123,8 +150,8 @@ func (b *bench) explain(c *Case, row *Row) {
 	for _, k := range list {
 		total += k.seconds
 	}
-	for i, k := range list {
-		if c.Train == nil && i == slowest || c.Train != nil && k.seconds < least*total {
+	for _, k := range list {
+		if k.seconds < least*total {
 			break
 		}
 		row.Kernels = append(row.Kernels, kernelShare{Name: k.name, MS: k.seconds * 1e3, Share: k.seconds / total, Roof: k.bound / k.seconds})

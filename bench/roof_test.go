@@ -34,6 +34,16 @@ func TestKindsOfSteps(t *testing.T) {
 	require.ErrorContains(t, err, "there is no network resnet19, expected one of mlp, ")
 }
 
+func TestRoofsOfNetworks(t *testing.T) {
+	var b strings.Builder
+	require.NoError(t, roofs(options{roof: "mlp,dlrm_static_b8", threads: "1", pairs: 1}, &b))
+	require.Contains(t, b.String(), " Threads: 1. Peaks: ")
+	require.Contains(t, b.String(), "| network | step | steps | ms | of the time | GFLOP/s | GB/s | bound by | of the roof |\n|---|")
+	require.Contains(t, b.String(), "\n| mlp | all | | ")
+	require.Contains(t, b.String(), "\n| dlrm_static_b8 | QLinear | ")
+	require.ErrorContains(t, roofs(options{roof: "mlp", threads: "none", pairs: 1}, &b), "-threads none: want numbers from 1")
+}
+
 // TestKindsOfIntegerSteps takes the rate of 8-bit products for these.
 func TestKindsOfIntegerSteps(t *testing.T) {
 	p := &peak.Peaks{FMA: 1e12, Int8: 4e12, Bandwidth: []peak.Bandwidth{{Bytes: 1 << 30, Rate: 1e14, Read: 1e14}}}

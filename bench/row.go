@@ -47,7 +47,7 @@ type Row struct {
 	Once      map[string]float64 `json:"once,omitempty"`       // ms of one call of peers that are too slow for turns
 	Running   map[string]int     `json:"running,omitempty"`    // threads that ran at once, by peer
 	Errors    map[string]float64 `json:"errors,omitempty"`     // largest relative difference from exact results, by peer
-	Kernels   []kernelShare      `json:"kernels,omitempty"`    // where gofx is slower than a peer: the slowest steps
+	Kernels   []kernelShare      `json:"kernels,omitempty"`    // where gofx is slower than a peer: the kinds of steps that take the most time
 	LeftOut   []string           `json:"left_out,omitempty"`   // competitors that could not take part, and why
 	Threads   int                `json:"threads"`              // of gofx and of each peer
 	Pairs     int                `json:"pairs,omitempty"`      // interleaved measurements for each median
