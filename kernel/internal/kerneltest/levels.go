@@ -7,9 +7,11 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/vmath"
 )
 
-// Levels lists this processor's levels, lowest first.
+// top is the highest level of this process, which GOFX_CPU lowers.
+var top = cpu.Host.Level
+
+// Levels lists the levels of this process, lowest first.
 func Levels() []cpu.Level {
-	top := cpu.Detect().Level
 	switch top {
 	case cpu.AVX512:
 		return []cpu.Level{cpu.Generic, cpu.AVX2, cpu.AVX512}
@@ -26,7 +28,7 @@ func UseLevel(t testing.TB, l cpu.Level) {
 	t.Cleanup(func() { cpu.Host = old })
 }
 
-// EachLevel runs a test at every level of this processor.
+// EachLevel runs a test at every level of this process.
 func EachLevel(t *testing.T, f func(t *testing.T)) {
 	for _, l := range Levels() {
 		t.Run(l.String(), func(t *testing.T) {
@@ -36,18 +38,18 @@ func EachLevel(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-// QLevels runs f at every level of this processor, also without its dot products.
+// QLevels runs f at every level of this process, also without its dot products.
 func QLevels(t testing.TB, f func(level string)) {
 	t.Helper()
 	old := cpu.Host
 	defer func() { cpu.Host = old }()
 	for _, l := range Levels() {
 		for _, vnni := range []bool{false, true} {
-			top := cpu.Detect()
-			if vnni && !(l == cpu.AVX512 && top.Vnni || l == cpu.NEON && top.Dot) {
+			has := cpu.Detect()
+			if vnni && !(l == cpu.AVX512 && has.Vnni || l == cpu.NEON && has.Dot) {
 				continue
 			}
-			cpu.Host = cpu.Features{Level: l, Vnni: vnni, Vbmi: vnni && top.Vbmi, Dot: vnni && top.Dot}
+			cpu.Host = cpu.Features{Level: l, Vnni: vnni, Vbmi: vnni && has.Vbmi, Dot: vnni && has.Dot}
 			name := l.String()
 			if vnni {
 				name += "+dot"
@@ -93,7 +95,7 @@ func WinogradLevels(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-// BrainLevels runs a test at every level of this processor, also without its products of bf16.
+// BrainLevels runs a test at every level of this process, also without its products of bf16.
 func BrainLevels(t *testing.T, f func(t *testing.T)) {
 	EachLevel(t, f)
 	if !cpu.HasPairs() {
