@@ -415,6 +415,7 @@ func folderError(path string, err error) error {
 // and mis-shaped weights are all reported in one diag.List, and so is what Lint
 // finds; a file of another version of the text form is refused.
 func Load(dir string) (*Module, error) {
+	defer swap.Hold(dir, true)() // both files are of one making
 	path := filepath.Join(dir, GraphFile)
 	src, err := os.ReadFile(path)
 	if err != nil {
