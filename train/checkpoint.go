@@ -31,7 +31,8 @@ type Checkpoints struct {
 	Every int
 	// Keep is how many are kept, the last ones; 0 stands for 1.
 	Keep int
-	// Restart does not go on from the checkpoints of the folder, which new ones replace.
+	// Restart does not go on from the checkpoints of the folder. The first new one takes the
+	// place of all of them, whatever their steps are.
 	Restart bool
 }
 

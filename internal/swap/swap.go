@@ -1,6 +1,3 @@
-// Package swap puts finished files in the place of others, so that nobody takes files of two
-// makings for one: neither after a power cut nor when the process is killed between them. It
-// writes no contents; who has written them asks for their places here.
 package swap
 
 import (

@@ -53,7 +53,7 @@ func (w *written) number(label string, lo, hi int) int {
 
 func (w *written) yes(label string) bool { return rapid.Bool().Draw(w.r, label) }
 
-// zero is a zero point, or several, of a type.
+// zeros are zero points of a type.
 func zeros(d string, v []int) *array.Array {
 	if d == "u8" {
 		out := array.New(array.U8, len(v))
@@ -90,7 +90,7 @@ func (w *written) steps(name, d string, n int) string {
 	return text + ", " + w.param(name+"_z", zero)
 }
 
-// operand is a dequantised input, or a dequantised parameter where inputs are few.
+// operand is a dequantised input.
 func (w *written) operand(name, sizes string) string {
 	w.inputs = append(w.inputs, "%"+name+"_q: "+w.byType+"["+sizes+"]")
 	w.line("%%%s = call_function[dequantize](%%%s_q, %s)", name, name, w.steps(name, w.byType, 1))
@@ -126,7 +126,8 @@ func (w *written) pair(label string, lo, hi int) string {
 
 // call writes the operator; its result is %f. sizes are those of a residual, "" for none.
 func (w *written) call() (sizes string) {
-	switch kind := w.choice("kind", "linear", "matmul", "conv1d", "conv2d", "conv3d", "transpose", "max", "avg", "adaptive", "mean", "cat", "pair", "view", "table", "batched"); kind {
+	kind := w.choice("kind", "linear", "matmul", "conv1d", "conv2d", "conv3d", "transpose", "max", "avg", "adaptive", "mean", "cat", "pair", "view", "table", "batched")
+	switch kind {
 	case "linear":
 		n, k := w.number("n", 1, 9), w.number("k", 1, 40)
 		x := w.operand("x", fmt.Sprintf("3,%d", k))
@@ -145,41 +146,55 @@ func (w *written) call() (sizes string) {
 		w.line("%%f = call_function[matmul](%s, %s)", x, y)
 		return fmt.Sprintf("2,3,%d", n)
 	case "conv1d", "conv2d", "conv3d":
-		rank := int(kind[4] - '0')
-		groups := w.number("groups", 1, 3)
-		in, out := w.number("in", 1, 3)*groups, w.number("out", 1, 3)*groups
-		if w.yes("depthwise") {
-			in, out = groups, groups
-		}
-		dims, weights, sizes := "", []int{out, in / groups}, ""
-		_ = sizes
-		var kernel, pad, stride, dilation []string
-		for range rank {
-			k := w.number("kernel", 1, 3)
-			weights = append(weights, k)
-			dims += fmt.Sprintf(",%d", w.number("size", 5, 7))
-			kernel = append(kernel, fmt.Sprint(k))
-			pad = append(pad, fmt.Sprint(w.number("pad", 0, 2)))
-			stride = append(stride, fmt.Sprint(w.number("stride", 1, 2)))
-			dilation = append(dilation, fmt.Sprint(w.number("dilation", 1, 2)))
-		}
-		x := w.operand("x", fmt.Sprintf("2,%d%s", in, dims))
-		wt := w.weight("w", 0, weights...)
-		mode := ""
-		if w.yes("pad mode") {
-			mode = ", pad_mode=" + w.choice("mode", `"reflect"`, `"replicate"`, `"circular"`)
-		}
-		w.line("%%f = call_function[conv%dd](%s, %s, %s) {padding=[%s], stride=[%s], dilation=[%s], groups=%d%s}", rank, x, wt, w.bias(out),
-			strings.Join(pad, ","), strings.Join(stride, ","), strings.Join(dilation, ","), groups, mode)
-		return ""
+		w.convolution(kind)
 	case "transpose":
-		in, out := w.number("in", 1, 4), w.number("out", 1, 4)
-		x := w.operand("x", fmt.Sprintf("2,%d,4,5", in))
-		wt := w.weight("w", 1, in, out, w.number("kernel", 1, 4), w.number("kernel", 1, 4))
-		s := w.number("stride", 1, 3)
-		w.line("%%f = call_function[conv_transpose2d](%s, %s, %s) {stride=[%d,%d], padding=%s, output_padding=[%d,%d]}", x, wt, w.bias(out), s, s,
-			w.pair("pad", 0, 1), w.number("more", 0, s-1), w.number("more", 0, s-1))
-		return ""
+		w.transposed()
+	default:
+		w.between(kind)
+	}
+	return ""
+}
+
+func (w *written) convolution(kind string) {
+	rank := int(kind[4] - '0')
+	groups := w.number("groups", 1, 3)
+	in, out := w.number("in", 1, 3)*groups, w.number("out", 1, 3)*groups
+	if w.yes("depthwise") {
+		in, out = groups, groups
+	}
+	dims, weights := "", []int{out, in / groups}
+	var kernel, pad, stride, dilation []string
+	for range rank {
+		k := w.number("kernel", 1, 3)
+		weights = append(weights, k)
+		dims += fmt.Sprintf(",%d", w.number("size", 5, 7))
+		kernel = append(kernel, fmt.Sprint(k))
+		pad = append(pad, fmt.Sprint(w.number("pad", 0, 2)))
+		stride = append(stride, fmt.Sprint(w.number("stride", 1, 2)))
+		dilation = append(dilation, fmt.Sprint(w.number("dilation", 1, 2)))
+	}
+	x := w.operand("x", fmt.Sprintf("2,%d%s", in, dims))
+	wt := w.weight("w", 0, weights...)
+	mode := ""
+	if w.yes("pad mode") {
+		mode = ", pad_mode=" + w.choice("mode", `"reflect"`, `"replicate"`, `"circular"`)
+	}
+	w.line("%%f = call_function[conv%dd](%s, %s, %s) {padding=[%s], stride=[%s], dilation=[%s], groups=%d%s}", rank, x, wt, w.bias(out),
+		strings.Join(pad, ","), strings.Join(stride, ","), strings.Join(dilation, ","), groups, mode)
+}
+
+func (w *written) transposed() {
+	in, out := w.number("in", 1, 4), w.number("out", 1, 4)
+	x := w.operand("x", fmt.Sprintf("2,%d,4,5", in))
+	wt := w.weight("w", 1, in, out, w.number("kernel", 1, 4), w.number("kernel", 1, 4))
+	s := w.number("stride", 1, 3)
+	w.line("%%f = call_function[conv_transpose2d](%s, %s, %s) {stride=[%d,%d], padding=%s, output_padding=[%d,%d]}", x, wt, w.bias(out), s, s,
+		w.pair("pad", 0, 1), w.number("more", 0, s-1), w.number("more", 0, s-1))
+}
+
+// between writes an operator that does not multiply.
+func (w *written) between(kind string) {
+	switch kind {
 	case "max", "avg":
 		x := w.operand("x", "2,3,7,6")
 		k := w.number("kernel", 2, 4)
@@ -222,7 +237,6 @@ func (w *written) call() (sizes string) {
 		w.line("%%f = call_function[%s", w.choice("op", "hardswish]("+x+")", "gelu]("+x+")", "sigmoid]("+x+")", "neg]("+x+")", "mul]("+x+") {other=-3.5}", "add]("+x+") {other=2}",
 			"clamp]("+x+") {min=-1, max=0.5}", "leaky_relu]("+x+")", "pow]("+x+") {other=2}", "floor]("+x+")"))
 	}
-	return ""
 }
 
 // TestLower_random lowers an operator of random attributes between dequantize and quantize,
