@@ -163,12 +163,11 @@ func (w *written) convolution(kind string) {
 		in, out = groups, groups
 	}
 	dims, weights := "", []int{out, in / groups}
-	var kernel, pad, stride, dilation []string
+	var pad, stride, dilation []string
 	for range rank {
 		k := w.number("kernel", 1, 3)
 		weights = append(weights, k)
 		dims += fmt.Sprintf(",%d", w.number("size", 5, 7))
-		kernel = append(kernel, fmt.Sprint(k))
 		pad = append(pad, fmt.Sprint(w.number("pad", 0, 2)))
 		stride = append(stride, fmt.Sprint(w.number("stride", 1, 2)))
 		dilation = append(dilation, fmt.Sprint(w.number("dilation", 1, 2)))
