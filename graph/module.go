@@ -291,7 +291,8 @@ const (
 // Save writes a module into a folder, which is made if necessary: the text form
 // with positions (of files only the base names) and the values of the parameters.
 // Equal modules give equal bytes. Both files are written next to the old ones
-// first and replace them only when complete. Parameters without values are an
+// first and replace them only when complete; of several calls at once, also in several
+// processes, both are those of the last one. Parameters without values are an
 // error that names all of them, and so is what Load would refuse: what Lint
 // finds, default values that have no text form, Go code that no name leads to, and what
 // the text form does not read back. Side data of nodes (Key) is not saved.
@@ -415,6 +416,7 @@ func folderError(path string, err error) error {
 // and mis-shaped weights are all reported in one diag.List, and so is what Lint
 // finds; a file of another version of the text form is refused.
 func Load(dir string) (*Module, error) {
+	defer swap.Hold(dir, true)() // both files are of one making
 	path := filepath.Join(dir, GraphFile)
 	src, err := os.ReadFile(path)
 	if err != nil {

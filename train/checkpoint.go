@@ -31,7 +31,8 @@ type Checkpoints struct {
 	Every int
 	// Keep is how many are kept, the last ones; 0 stands for 1.
 	Keep int
-	// Restart does not go on from the checkpoints of the folder, which new ones replace.
+	// Restart does not go on from the checkpoints of the folder. The first new one takes the
+	// place of all of them, whatever their steps are.
 	Restart bool
 }
 
@@ -96,25 +97,36 @@ func (r *run) save() error {
 	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
 		return unwritten(err)
 	}
-	path := filepath.Join(c.Dir, fmt.Sprintf("%s%08d%s", checkpointPrefix, r.at.Step, checkpointSuffix))
-	if err := writeAtomic(path, r.Step.tensors(), meta); err != nil {
+	name := fmt.Sprintf("%s%08d%s", checkpointPrefix, r.at.Step, checkpointSuffix)
+	if err := writeAtomic(filepath.Join(c.Dir, name), r.Step.tensors(), meta); err != nil {
 		return unwritten(err)
 	}
-	return c.forget()
+	if r.wrote == nil {
+		r.wrote = map[string]bool{}
+	}
+	r.wrote[name] = true
+	return r.forget()
 }
 
 func unwritten(err error) error {
 	return &diag.Error{Code: BadCheckpoint, Msg: "the checkpoint cannot be written", Err: err}
 }
 
-// forget removes the checkpoints that are not kept.
-func (c Checkpoints) forget() error {
+// forget removes the checkpoints that are not kept. Those of a training that this one does not
+// go on from go as soon as there is a new one: their steps may be later ones.
+func (r *run) forget() error {
+	c := r.Checkpoints
 	list, err := c.files()
 	if err != nil {
 		return err
 	}
-	for _, name := range list[min(max(c.Keep, 1), len(list)):] {
-		if err := os.Remove(filepath.Join(c.Dir, name)); err != nil {
+	keep := max(c.Keep, 1)
+	for _, name := range list {
+		if keep > 0 && (!c.Restart || r.wrote[name]) {
+			keep--
+			continue
+		}
+		if err := os.Remove(filepath.Join(c.Dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return unwritten(err)
 		}
 	}

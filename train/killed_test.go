@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -118,4 +120,32 @@ func contents(t *testing.T, folder, pattern string) map[string]string {
 		all[filepath.Base(name)] = string(text)
 	}
 	return all
+}
+
+// TestTrainer_restart begins again in the folder of a longer training. Its first checkpoint takes
+// the place of that one's, though the other's steps are later ones, and a third training goes on
+// from it.
+func TestTrainer_restart(t *testing.T) {
+	dir := t.TempDir()
+	var losses []float64
+	fit := func(epochs int, c train.Checkpoints) {
+		_, tr := trainer(t, rule, &losses)
+		c.Dir = dir
+		tr.Epochs, tr.Checkpoints = epochs, c
+		_, err := tr.Fit(ctx, batches(t), batches(t))
+		require.NoError(t, err)
+	}
+	files := func() []string { return slices.Sorted(maps.Keys(contents(t, dir, "*"))) }
+	fit(3, train.Checkpoints{Keep: 2})
+	long := files()
+	require.Len(t, long, 2)
+	fit(1, train.Checkpoints{Keep: 2, Restart: true})
+	require.Len(t, files(), 1)
+	require.NotContains(t, long, files()[0])
+	losses = nil
+	fit(2, train.Checkpoints{})
+	steps := len(losses)
+	losses = nil
+	fit(1, train.Checkpoints{Restart: true})
+	require.Len(t, losses, steps, "one epoch was left")
 }

@@ -154,7 +154,8 @@ type run struct {
 	*Trainer
 	batches, test Loader
 	at            position
-	synced        position // when the model's tensors were those of the step
+	synced        position        // when the model's tensors were those of the step
+	wrote         map[string]bool // names of the checkpoints of this run
 }
 
 // epoch runs the rest of an epoch.

@@ -3,8 +3,6 @@ package npy
 import (
 	"archive/zip"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/internal/mapfile"
+	"github.com/gofx-dev/gofx/internal/swap"
 	"github.com/gofx-dev/gofx/internal/ziparc"
 )
 
@@ -190,32 +189,5 @@ func WriteArchive(w io.Writer, arrays []Named, deflate bool) error {
 
 // WriteArchiveFile is WriteArchive into a file, all of it or nothing.
 func WriteArchiveFile(path string, arrays []Named, deflate bool) error {
-	return writeFile(path, func(f *os.File) error { return WriteArchive(f, arrays, deflate) })
-}
-
-// writeFile writes a temporary file in the same folder and renames it to path.
-func writeFile(path string, write func(f *os.File) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	// Temporary files are private; the array is as readable as os.Create makes it.
-	if err = write(f); err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync() // the name must not come to the disk before the contents
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return swap.Write(path, unfinished, func(w io.Writer) error { return WriteArchive(w, arrays, deflate) })
 }

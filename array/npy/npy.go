@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/swap"
 )
 
 const (
@@ -57,7 +58,7 @@ func Read(r io.Reader, limit int64) (*array.Array, error) {
 	}
 	a.Reset(h.dtype, h.shape)
 	if h.swap {
-		swap(s.Bytes(), size)
+		exchange(s.Bytes(), size)
 	}
 	if h.fortran {
 		perm := make([]int, len(h.shape))
@@ -95,8 +96,8 @@ func readData(r io.Reader, n, at int) (*array.Storage, error) {
 	}
 }
 
-// swap reverses the bytes of each element.
-func swap(b []byte, size int) {
+// exchange reverses the bytes of each element.
+func exchange(b []byte, size int) {
 	for i := 0; i+size <= len(b); i += size {
 		slices.Reverse(b[i : i+size])
 	}
@@ -179,8 +180,11 @@ func ReadFile(path string) (*array.Array, error) {
 	return a, nil
 }
 
+// unfinished begins the names of files that are being written.
+const unfinished = ".npy-"
+
 // WriteFile writes a to a file, all of it or nothing: readers see the old file
 // or the new one.
 func WriteFile(path string, a *array.Array) error {
-	return writeFile(path, func(f *os.File) error { return Write(f, a) })
+	return swap.Write(path, unfinished, func(w io.Writer) error { return Write(w, a) })
 }

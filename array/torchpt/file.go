@@ -72,7 +72,8 @@ func Parse(b []byte) (*File, error) {
 	return f, nil
 }
 
-// openArchive reads the directory of an archive.
+// openArchive reads the directory of an archive, of any of the formats, and refuses one whose
+// storages have another order of bytes than arrays.
 func openArchive(b []byte) (*ziparc.Archive, error) {
 	if !bytes.HasPrefix(b, []byte("PK\x03\x04")) {
 		return nil, notZip(b)
@@ -80,6 +81,13 @@ func openArchive(b []byte) (*ziparc.Archive, error) {
 	z, err := ziparc.Open(b)
 	if err != nil {
 		return nil, &diag.Error{Code: CodeFormat, Msg: "torch: archive cannot be read", Err: err}
+	}
+	root, _ := rootOf(z)
+	if order := z.Find(root + "byteorder"); order != nil {
+		if b, err := order.Bytes(16); err != nil || string(b) != "little" {
+			return nil, diag.New(CodeFormat, "torch: byte order is "+quote(string(b))+", expected little").
+				WithHint("save it on a little-endian machine")
+		}
 	}
 	return z, nil
 }
@@ -110,12 +118,6 @@ func (f *File) read(z *ziparc.Archive) error {
 	pkl := z.Find(root + "data.pkl")
 	if pkl == nil {
 		return diag.New(CodeFormat, "torch: archive has no data.pkl, expected one that torch.save writes")
-	}
-	if order := z.Find(root + "byteorder"); order != nil {
-		if b, err := order.Bytes(16); err != nil || string(b) != "little" {
-			return diag.New(CodeFormat, "torch: byte order is "+quote(string(b))+", expected little").
-				WithHint("save it on a little-endian machine")
-		}
 	}
 	b, err := pkl.Bytes(maxPickle)
 	if err != nil {

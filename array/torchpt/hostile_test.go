@@ -213,6 +213,8 @@ func TestArchivesThatAreNot(t *testing.T) {
 		"no folder":   {archive(t, "data.pkl", good, "version", "3"), ""},
 		"nothing":     {archive(t), "begins with"},
 		"big-endian":  {archive(t, "m/data.pkl", good, "m/byteorder", "big", "m/data/0", "12345678"), `byte order is "big"`},
+		"big package": {archive(t, "m/archive_format", "pt2", "m/data/weights/model_weights_config.json", `{"config":{"w":`+payloadJSON("weight_0", false, 7, 7, plainMeta)+`}}`, "m/data/weights/weight_0", "12345678", "m/byteorder", "big"), `byte order is "big"`},
+		"big program": {archive(t, "serialized_exported_program.json", "{}", "serialized_state_dict.pt", string(saved(t, good)), "byteorder", "big"), `byte order is "big"`},
 		"script":      {archive(t, "m/data.pkl", good, "m/constants.pkl", "."), "TorchScript"},
 		"program":     {archive(t, "serialized_exported_program.json", "{}"), "no serialized_state_dict.pt"},
 		"package":     {archive(t, "m/archive_format", "pt2", "m/version", "3"), "weights of 0 models"},

@@ -1,14 +1,13 @@
-// Package swap puts finished files in the place of others, so that nobody takes files of two
-// makings for one: neither after a power cut nor when the process is killed between them. It
-// writes no contents; who has written them asks for their places here.
 package swap
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -19,10 +18,18 @@ type File struct{ Temp, Path string }
 // one without which the others are useless, -1 for none: the old main is moved away first
 // and the new one is put in place last, so that a reader in between, or after a kill, finds
 // a missing file and never a mixture. On an error before any other file was replaced, the
-// old main is back.
+// old main is back. Two callers do it one after the other, see Hold. Where a path is a folder, a
+// device or a pipe nothing is replaced; of a symbolic link the link is, not its file.
 func Into(files []File, main int) (err error) {
 	if len(files) == 1 {
 		main = -1 // one rename is whole by itself
+	} else {
+		defer holdAll(files)()
+	}
+	for _, f := range files { // before the first is replaced
+		if err := replaceable(f.Path); err != nil {
+			return err
+		}
 	}
 	aside := ""
 	if main >= 0 {
@@ -53,7 +60,7 @@ func Into(files []File, main int) (err error) {
 		}
 		done++
 	}
-	sync(files) // before the file whose presence means that all exist
+	toDisk(files) // before the file whose presence means that all exist
 	if main < 0 {
 		return nil
 	}
@@ -61,17 +68,34 @@ func Into(files []File, main int) (err error) {
 		return err
 	}
 	done++
-	sync(files[main : main+1])
+	toDisk(files[main : main+1])
 	return nil
+}
+
+// replaceable refuses a path that a file must not take the place of: the contents of a folder
+// would be lost, and a device would be none any more.
+func replaceable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || info.Mode().IsRegular():
+		return nil // what is wrong with the path, renaming says
+	case info.IsDir():
+		return &os.PathError{Op: "replace", Path: path, Err: syscall.EISDIR}
+	}
+	return &os.PathError{Op: "replace", Path: path, Err: errors.New("is a device or a pipe, expected a file")}
 }
 
 // Write writes a file that is whole or, on an error, as it was before. Until it is finished it
 // stands next to its path under a name that begins with unfinished; what other writers that did
-// not finish have left there under such names is removed, see Clean.
+// not finish have left there under such names is removed, see Clean. It has the permissions of
+// the file that it replaces, a new one those that os.Create gives. For what it does not replace
+// see Into.
 func Write(path, unfinished string, write func(io.Writer) error) (err error) {
-	dir := filepath.Dir(path)
-	Clean(dir, unfinished)
-	f, err := os.CreateTemp(dir, unfinished+"*")
+	if err := replaceable(path); err != nil {
+		return err // before anything is computed for it
+	}
+	Clean(filepath.Dir(path), unfinished)
+	f, err := Create(path, unfinished)
 	if err != nil {
 		return err
 	}
@@ -90,11 +114,28 @@ func Write(path, unfinished string, write func(io.Writer) error) (err error) {
 	return Into([]File{{Temp: f.Name(), Path: path}}, -1)
 }
 
+// Create makes the temporary file of a path next to it, with the permissions that Write gives.
+// Its name is unfinished and a random text.
+func Create(path, unfinished string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), unfinished+rand.Text()), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		if err := f.Chmod(info.Mode().Perm()); err != nil {
+			_ = f.Close() // the first error tells more
+			_ = os.Remove(f.Name())
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
 const asideEnd = ".old"
 
-// sync writes the folders of files to the disk, as far as the system does that: renames are
+// toDisk writes the folders of files to the disk, as far as the system does that: renames are
 // in order on file systems that do not.
-func sync(files []File) {
+func toDisk(files []File) {
 	seen := map[string]bool{}
 	for _, f := range files {
 		dir := filepath.Dir(f.Path)

@@ -83,11 +83,13 @@ func newBlocks(g *graph.Graph) (*blocks, error) {
 	place, last := map[*graph.Node]int{}, map[*graph.Node]int{}
 	var order []*graph.Node
 	var errs diag.List
+	for n := range g.All() { // the bodies of control flow, too
+		if n.Opcode() == graph.GetAttr && effects.WrittenState(n.Target()) {
+			errs = append(errs, n.Error(lowering.Unsupported, "tensor "+n.Target()+" is written by the graph, and stages share no state").WithHint("give the state as an input and return it"))
+		}
+	}
 	for n := range g.Nodes() {
 		if !n.Opcode().IsCall() {
-			if n.Opcode() == graph.GetAttr && effects.WrittenState(n.Target()) {
-				errs = append(errs, n.Error(lowering.Unsupported, "tensor "+n.Target()+" is written by the graph, and stages share no state").WithHint("give the state as an input and return it"))
-			}
 			continue
 		}
 		if n.Op() == op.GetItem {

@@ -3,6 +3,7 @@ package shard_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -137,6 +138,13 @@ func TestStagesRefuse(t *testing.T) {
 	written := parsed(t, "graph g(%x: f32[4]) {\n  %s = get_attr[s] : f32[4]\n  %y = call_function[add](%x, %s) : f32[4]\n  %a = call_function[assign](%s, %y)\n  %z = call_function[neg](%y) : f32[4]\n  return %z\n}\nparam s : f32[4]\n")
 	_, err := shard.Stages(written, lowering.Options{}, 2)
 	require.ErrorIs(t, err, lowering.Unsupported)
+	body := "(%p, %x) {\n    region(%u: f32[4]) {\n      %s = get_attr[s] : f32[4]\n      "
+	end := "\n      return %u\n    }\n    region(%u: f32[4]) {\n      return %u\n    }\n  }\n"
+	inBodies := parsed(t, "graph g(%p: bool[], %x: f32[4]) {\n  %y = call_function[cond]"+body+"%a = call_function[assign](%s, %u)"+end+
+		"  %z = call_function[cond]"+strings.Replace(body, "%x", "%y", 1)+"%a = call_function[add](%s, %u)"+strings.Replace(end, "%u", "%a", 1)+"  return %z\n}\nparam s : f32[4]\n")
+	_, err = shard.Stages(inBodies, lowering.Options{}, 2)
+	require.ErrorIs(t, err, lowering.Unsupported)
+	require.Len(t, err, 2, "both reads of the state are named")
 	_, err = mustStages(t, m, 2).Propagate(shard.Layout{Mesh: grid, Inputs: map[string]shard.Split{"q": {"data"}}})
 	require.ErrorContains(t, err, `no input "q"`)
 	open := parsed(t, "graph g(%x: f32[N,6]) {\n  %y = call_function[neg](%x) : f32[N,6]\n  return %y\n}\n")

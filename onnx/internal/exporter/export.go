@@ -126,26 +126,18 @@ func (f *replaced) drop() { _ = os.Remove(f.temp) } // gone where it has its pla
 // replace writes a file in the folder of path.
 func replace(path string, write func(io.Writer) error) (*replaced, error) {
 	swap.Clean(filepath.Dir(path), unfinished)
-	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
+	f, err := swap.Create(path, unfinished)
 	if err != nil {
 		return nil, unwritable(path, err)
 	}
 	r := &replaced{f.Name(), path}
 	b := bufio.NewWriterSize(f, 1<<20)
-	err = errors.Join(write(b), b.Flush(), f.Chmod(modeOf(path)), f.Sync(), f.Close())
+	err = errors.Join(write(b), b.Flush(), f.Sync(), f.Close())
 	if err != nil {
 		r.drop()
 		return nil, unwritable(path, err)
 	}
 	return r, nil
-}
-
-// modeOf is the mode of the file that is replaced, or the mode of new files.
-func modeOf(path string) os.FileMode {
-	if info, err := os.Stat(path); err == nil {
-		return info.Mode().Perm()
-	}
-	return 0o644
 }
 
 func unwritable(path string, err error) error {

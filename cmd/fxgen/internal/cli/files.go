@@ -16,6 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/stamp"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/mapfile"
 	"github.com/gofx-dev/gofx/internal/swap"
 )
 
@@ -52,7 +53,7 @@ func contents(path string) ([]byte, bool) {
 }
 
 // writer puts results into files. It replaces only files that fxgen wrote,
-// unless it is told to. It never replaces files that the command reads, or
+// unless it is told to. It never replaces files that the command reads, or that those name, or
 // hand-written files of the captured package.
 type writer struct {
 	ctx   context.Context
@@ -275,6 +276,9 @@ func (w *writer) replaceable(path string, info fs.FileInfo) error {
 		if other, err := os.Stat(r); err == nil && os.SameFile(info, other) {
 			return diag.New(codeKept, path+" is read by this command and is not replaced").WithHint("write to another file")
 		}
+		if names(r, path) {
+			return diag.New(codeKept, path+" is named by "+r+", which this command reads, and is not replaced").WithHint("write to another file")
+		}
 	}
 	old, ok := contents(path)
 	if !ok {
@@ -300,6 +304,27 @@ func (w *writer) replaceable(path string, info fs.FileInfo) error {
 		return w.unforced(path+" is read-only", "make it writable, or replace it with -force")
 	}
 	return nil
+}
+
+// parted are the endings of files that may have a part of their tensors in other files.
+var parted = []string{".onnx", ".json"}
+
+// names reports whether the bytes of a file have the place of another one below its folder in them:
+// so models name the files of their constants, and an index its shards.
+func names(reads, path string) bool {
+	if !slices.Contains(parted, filepath.Ext(reads)) {
+		return false
+	}
+	place, err := filepath.Rel(filepath.Dir(absolute(reads)), absolute(path))
+	if err != nil || !filepath.IsLocal(place) {
+		return false
+	}
+	mem, err := mapfile.ReadPath(reads)
+	if err != nil {
+		return false // who reads it says why
+	}
+	defer mem.Close()
+	return bytes.Contains(mem.Bytes(), []byte(filepath.ToSlash(place)))
 }
 
 func (w *writer) unforced(msg, hint string) error {

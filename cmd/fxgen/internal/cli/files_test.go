@@ -63,3 +63,32 @@ func TestMainFileComesLast(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, names)
 }
+
+// A file that holds tensors of a model, or of an index of shards, which the command reads, stays
+// even with -force, whoever wrote it; others of its name and of its folder do not.
+func TestFilesThatAreNamedStay(t *testing.T) {
+	for reads, text := range map[string]string{
+		"m.safetensors.index.json": `{"weight_map": {"w": "w.safetensors", "v": "sub/w.data"}}`,
+		"m.onnx":                   "\x0a\x08location\x12\x0dw.safetensors\x0a\x08location\x12\x0asub/w.data",
+	} {
+		dir := t.TempDir()
+		put := func(name, text string) string {
+			path := filepath.Join(dir, name)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+			return path
+		}
+		w := &writer{ctx: context.Background(), force: true, reads: []string{put(reads, text)}}
+		for _, name := range []string{"w.safetensors", "sub/w.data"} {
+			err := w.write([]target{{put(name, "theirs"), []byte("ours")}})
+			require.ErrorIs(t, err, codeKept)
+			require.ErrorContains(t, err, "is named by")
+			kept, err := os.ReadFile(filepath.Join(dir, name))
+			require.NoError(t, err)
+			require.Equal(t, "theirs", string(kept))
+		}
+		for _, name := range []string{"other.safetensors", "sub/w.safetensors2", "far/sub/w.data2"} {
+			require.NoError(t, w.write([]target{{put(name, "theirs"), []byte("ours")}}))
+		}
+	}
+}
