@@ -36,23 +36,21 @@ func EachLevel(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-// QLevels runs f at every level of this processor, also without its dot products.
+// QLevels runs f at every level of this processor, also without its dot products, and without the
+// permutations of bytes that some processors with dot products lack.
 func QLevels(t testing.TB, f func(level string)) {
 	t.Helper()
-	old := cpu.Host
+	old, top := cpu.Host, cpu.Detect()
 	defer func() { cpu.Host = old }()
 	for _, l := range Levels() {
-		for _, vnni := range []bool{false, true} {
-			top := cpu.Detect()
-			if vnni && !(l == cpu.AVX512 && top.Vnni || l == cpu.NEON && top.Dot) {
-				continue
+		cpu.Host = cpu.Features{Level: l}
+		f(l.String())
+		if l == cpu.AVX512 && top.Vnni || l == cpu.NEON && top.Dot {
+			cpu.Host = cpu.Features{Level: l, Vnni: true, Dot: top.Dot}
+			f(l.String() + "+dot")
+			if cpu.Host.Vbmi = top.Vbmi; top.Vbmi {
+				f(l.String() + "+dot+permutations")
 			}
-			cpu.Host = cpu.Features{Level: l, Vnni: vnni, Vbmi: vnni && top.Vbmi, Dot: vnni && top.Dot}
-			name := l.String()
-			if vnni {
-				name += "+dot"
-			}
-			f(name)
 		}
 	}
 }
