@@ -38,23 +38,21 @@ func EachLevel(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-// QLevels runs f at every level of this process, also without its dot products.
+// QLevels runs f at every level of this process, also without its dot products, and without the
+// permutations of bytes that some processors with dot products lack.
 func QLevels(t testing.TB, f func(level string)) {
 	t.Helper()
-	old := cpu.Host
+	old, has := cpu.Host, cpu.Detect()
 	defer func() { cpu.Host = old }()
 	for _, l := range Levels() {
-		for _, vnni := range []bool{false, true} {
-			has := cpu.Detect()
-			if vnni && !(l == cpu.AVX512 && has.Vnni || l == cpu.NEON && has.Dot) {
-				continue
+		cpu.Host = cpu.Features{Level: l}
+		f(l.String())
+		if l == cpu.AVX512 && has.Vnni || l == cpu.NEON && has.Dot {
+			cpu.Host = cpu.Features{Level: l, Vnni: true, Dot: has.Dot}
+			f(l.String() + "+dot")
+			if cpu.Host.Vbmi = has.Vbmi; has.Vbmi {
+				f(l.String() + "+dot+permutations")
 			}
-			cpu.Host = cpu.Features{Level: l, Vnni: vnni, Vbmi: vnni && has.Vbmi, Dot: vnni && has.Dot}
-			name := l.String()
-			if vnni {
-				name += "+dot"
-			}
-			f(name)
 		}
 	}
 }

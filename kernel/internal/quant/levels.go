@@ -90,6 +90,29 @@ func (t *qDepthTile) compute() {
 	}
 }
 
+// compute computes channels of a band from lines as they lie; it is called only where qVBMI.
+func (t *qDepthRows) compute(narrow bool, height, stride int) {
+	p := (*uint8)(unsafe.Pointer(t))
+	switch [3]bool{narrow, height == 5, stride == 2} {
+	case [3]bool{false, false, false}:
+		qDepthRows3By1VBMI(p)
+	case [3]bool{false, false, true}:
+		qDepthRows3By2VBMI(p)
+	case [3]bool{false, true, false}:
+		qDepthRows5By1VBMI(p)
+	case [3]bool{false, true, true}:
+		qDepthRows5By2VBMI(p)
+	case [3]bool{true, false, false}:
+		qDepthNarrow3By1VBMI(p)
+	case [3]bool{true, false, true}:
+		qDepthNarrow3By2VBMI(p)
+	case [3]bool{true, true, false}:
+		qDepthNarrow5By1VBMI(p)
+	default:
+		qDepthNarrow5By2VBMI(p)
+	}
+}
+
 // computePairs computes a band whose lines are in pairs.
 func computePairs(p *uint8, five, two bool) {
 	switch {
@@ -124,6 +147,9 @@ func transposeBlocks(n int, src []uint8, lds int, dst []uint8, ldd int) {
 }
 
 func qVNNI() bool { return cpu.HasAVX512() && cpu.Host.Vnni }
+
+// qVBMI says that bytes of a vector can be permuted, too.
+func qVBMI() bool { return qVNNI() && cpu.Host.Vbmi }
 
 // fours repeats a byte.
 func fours(b uint8) uint32 { return uint32(b) * 0x01010101 }

@@ -92,6 +92,9 @@ func (s QConv) ScratchBytes(out, in []*array.Array) int {
 	chanSums := 2*par.ScratchSize(p.w.outChans, 8) + 4*p.w.groups*par.ScratchSize(2*qCols, 4)
 	image := par.ScratchSize(p.imageBytes(), 1) + par.ScratchSize(p.g.InPlane*p.w.chans, 1) +
 		par.ScratchSize(p.w.outChans*p.g.OutPlane, out[0].DType().Size()) + qMatrixScratch(p.g.OutPlane, p.w.chans, p.w.chans)
+	if f, ok := p.directPlanes(); ok {
+		image = max(image, f.scratch())
+	}
 	if f, ok := p.planes(); ok && out[0].DType().Size() == 1 {
 		image = max(image, f.scratch(p.w.outChans/p.w.groups))
 	}
@@ -180,8 +183,7 @@ func (p *qConvPlan) ways(out *array.Array, in []*array.Array, x float32, unsigne
 	v.groups, v.grouped = p.byGroups()
 	v.grouped = v.grouped && v.planar && res.bytes == nil
 	v.planar = v.planar && !v.grouped
-	v.depth, v.deep = p.depthPlanes()
-	v.deep = v.deep && v.depth.byPlanes(p, out, in, unsigned)
+	v.depth, v.deep = p.depthWays(out, in, x, unsigned)
 	return v
 }
 

@@ -96,6 +96,9 @@ type qDepthForm struct {
 	bands int  // of a plane
 	lines int  // of a frame
 	batch int  // frames that are laid out before they are read
+
+	straight bool // there is no frame
+	direct   qDepthDirect
 }
 
 // depthPlanes returns the form of a depthwise convolution to bytes, and false where
@@ -130,13 +133,20 @@ func (p *qConvPlan) depthPlanes() (f qDepthForm, ok bool) {
 	return f, true
 }
 
-// byPlanes reports whether a convolution with these operands is computed so here: to
-// bytes, with nothing added, and without zero points of the packed weight.
-func (f *qDepthForm) byPlanes(p *qConvPlan, out *array.Array, in []*array.Array, unsigned bool) bool {
+// depthWays chooses among the forms of a depthwise convolution with these operands that read
+// planes: to bytes, with nothing added, and without zero points of the packed weight.
+func (p *qConvPlan) depthWays(out *array.Array, in []*array.Array, x float32, unsigned bool) (f qDepthForm, ok bool) {
+	if f, ok = p.depthPlanes(); qVBMI() {
+		f.direct, f.straight = p.directPlanes()
+	}
 	wz := operand.At(in, qWZero)
 	perChannel("q_conv", "the zero point of the weight", wz, p.w.outChans)
 	bytes := out.DType() == array.U8 || out.DType() == array.I8
-	return bytes && operand.At(in, qRes) == nil && !offCentre(wz, unsigned, 0, p.w.outChans)
+	if !ok && !f.straight || !bytes || operand.At(in, qRes) != nil || offCentre(wz, unsigned, 0, p.w.outChans) {
+		return f, false
+	}
+	f.straight = f.straight && p.planar("q_conv", out, in, x, unsigned)
+	return f, ok || f.straight
 }
 
 // qDepthTile is the argument for a band of a channel; the generator knows the
@@ -212,6 +222,10 @@ func (t *qDepthTile) computeGo() {
 func (c *qConvRun) depthPlanar(w *par.Workspace, f *qDepthForm, i int, b *PackedQ, e qEpilogue) {
 	p := &c.p
 	size := p.g.InPlane * p.w.chans
+	if f.straight {
+		c.depthDirect(w, &f.direct, c.src[i*size:(i+1)*size], b, e)
+		return
+	}
 	j := par.TakeJob[qDepthPlaneJob](w)
 	*j = qDepthPlaneJob{f: *f, g: p.g, src: c.src[i*size : (i+1)*size], b: *b, out: e, zero: uint8(c.x.zero), flip: c.x.flip}
 	w.Parallel(p.w.chans*f.bands, max(1, 2*qWork/(f.rows*p.g.Out[2]*p.g.Taps+1)), j)
@@ -246,8 +260,8 @@ func (j *qDepthPlaneJob) Do(lo, hi int) {
 		c, band := lo/f.bands, lo%f.bands // more than one band: frames one by one
 		for i := range n {
 			j.enframe(frames[i*size:(i+1)*size], c+i, band)
-			j.b.depthTaps(&taps[i], c+i, g.Taps)
 		}
+		j.b.depthTaps(taps[:n], c, g.Taps)
 		first := band * f.rows
 		for i := range n {
 			t.rows = min(f.rows, g.Out[1]-first)
@@ -264,13 +278,29 @@ func (j *qDepthPlaneJob) Do(lo, hi int) {
 	}
 }
 
-// depthTaps copies the taps of channel c of packed depthwise weights, and the bytes
-// that fill up the last group.
-func (q *PackedQ) depthTaps(to *[64]int8, c, taps int) {
+// depthTaps copies the taps of channels c and on of packed depthwise weights, and the bytes
+// that fill up the last group. Four channels lie together.
+func (q *PackedQ) depthTaps(to [][64]int8, c, taps int) {
 	groups := (taps + 3) / 4
-	from := q.data[c/qBlock*groups*4*qBlock+depthwiseAt(c%qBlock):]
-	for i := range groups {
-		*(*[4]int8)(to[4*i:]) = [4]int8(from[4*qBlock*i:])
+	for len(to) > 0 {
+		from := q.data[c/qBlock*groups*4*qBlock+depthwiseAt(c%qBlock):]
+		if c%4 == 0 && len(to) >= 4 {
+			t0, t1, t2, t3 := &to[0], &to[1], &to[2], &to[3]
+			for i := range groups {
+				v := (*[16]int8)(from[4*qBlock*i:])
+				*(*[4]int8)(t0[4*i:]) = [4]int8(v[:4])
+				*(*[4]int8)(t1[4*i:]) = [4]int8(v[4:8])
+				*(*[4]int8)(t2[4*i:]) = [4]int8(v[8:12])
+				*(*[4]int8)(t3[4*i:]) = [4]int8(v[12:])
+			}
+			to, c = to[4:], c+4
+			continue
+		}
+		for i := range groups {
+			*(*[4]int8)(to[0][4*i:]) = [4]int8(from[4*qBlock*i:])
+		}
+		to = to[1:]
+		c++
 	}
 }
 

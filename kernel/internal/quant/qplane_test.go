@@ -85,6 +85,9 @@ func randomDepths(r *rand.Rand) convShape {
 		in: []int{k + r.IntN(20), 11 + r.IntN(50)}}
 	if r.IntN(3) == 0 {
 		s.in[1], s.lo[1], s.hi[1] = 5*dilate+1+r.IntN(4*stride), r.IntN(3), r.IntN(3) // short lines
+		if r.IntN(2) == 0 {
+			s.in[0] = k + r.IntN(6) // and few of them
+		}
 	}
 	if r.IntN(5) == 0 {
 		s.chans, s.outChans, s.groups = 3, 3, 3
@@ -97,8 +100,8 @@ func randomDepths(r *rand.Rand) convShape {
 // the same image with channels last, where no frame is laid out.
 func TestQDepthwiseByPlanes(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
-	formed, bands, pairs := 0, 0, 0
-	for range 200 {
+	formed, bands, pairs, straight, narrow, parts, plain := 0, 0, 0, 0, 0, 0, 0
+	for range 240 {
 		s := randomDepths(r)
 		c := qCase{
 			x: qArray(r, anyByte(r), append([]int{s.batch, s.chans}, s.in...)...),
@@ -111,10 +114,18 @@ func TestQDepthwiseByPlanes(t *testing.T) {
 		if r.IntN(4) > 0 {
 			c.res = nil
 		}
+		if r.IntN(4) == 0 {
+			c.yz, c.max = nil, 0 // results that saturation alone clamps
+		}
 		step := QConv{Stride: s.stride, PadLo: s.lo, PadHi: s.hi, Dilation: s.dilate, Groups: s.groups, ReLU: c.relu, Max: c.max}
 		p := step.plan([]*array.Array{c.out}, c.in())
-		if f, ok := p.depthPlanes(); ok && f.byPlanes(&p, c.out, c.in(), c.w.DType() == array.U8) {
+		if f, ok := p.depthWays(c.out, c.in(), 1e-6, c.w.DType() == array.U8); ok {
 			formed, bands = formed+1, max(bands, f.bands)
+			if f.straight {
+				straight, parts = straight+1, max(parts, f.direct.bands)
+				plain += b2i(c.yz == nil && c.out.DType() == array.U8)
+				narrow += b2i(f.direct.narrow)
+			}
 			if f.pairs {
 				pairs++
 			}
@@ -139,4 +150,12 @@ func TestQDepthwiseByPlanes(t *testing.T) {
 	require.Greater(t, formed, 50)
 	require.Greater(t, bands, 2)
 	require.True(t, pairs > 10 || !qVNNI())
+	require.True(t, min(straight-50, narrow-10, plain-10, parts-2) > 0 || !qVBMI(), "%d %d %d %d", straight, narrow, plain, parts)
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -25,6 +25,7 @@ var units = []unit{
 	{"quant", "columns", emitColumns},
 	{"quant", "depthwise", emitDepthwise},
 	{"quant", "depthplane", emitDepthPlane},
+	{"quant", "depthrows", emitDepthRows},
 	{"quant", "transpose", emitTranspose},
 	{"quant", "plane", emitPlane},
 	{"quant", "bytes", emitBytes},

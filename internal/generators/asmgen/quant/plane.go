@@ -239,6 +239,13 @@ func (k *planeTile) store(rows int, label func(string) string) {
 
 // packedBytes packs the integers of up to four vectors into the bytes of the first one.
 func (w writer) packedBytes(vectors int, v func(int) reg.VecPhysical, zero, lo, hi, order, flip reg.VecPhysical) {
+	w.clamped(vectors, v, zero, lo, hi)
+	w.VPERMD(v(0), order, v(0))
+	w.VPXORD(flip, v(0), v(0))
+}
+
+// clamped is packedBytes before the bytes are ordered and flipped.
+func (w writer) clamped(vectors int, v func(int) reg.VecPhysical, zero, lo, hi reg.VecPhysical) {
 	a, halves := v(0), (vectors+1)/2
 	for h := range halves {
 		half := v(2 * h)
@@ -248,8 +255,6 @@ func (w writer) packedBytes(vectors int, v func(int) reg.VecPhysical, zero, lo, 
 	w.VPACKUSWB(v(2*(halves-1)), a, a)
 	w.VPMAXUB(lo, a, a)
 	w.VPMINUB(hi, a, a)
-	w.VPERMD(a, order, a)
-	w.VPXORD(flip, a, a)
 }
 
 // add adds the residual of channel r: its bytes are spread over the vectors by the
