@@ -158,6 +158,6 @@ func (j *keptJob[T]) Do(lo, hi int) {
 			continue
 		}
 		copy(next, c)
-		lstmCell(j.level, x, y, next)
+		lstmCell(j.level, x, n, y, next)
 	}
 }
