@@ -78,11 +78,7 @@ func (d *Dynamic) Add(w *par.Workspace, m int, x, c []float32, ldc int) {
 
 // product rescales columns [lo, hi), and returns the job that adds products of bytes.
 func (d *Dynamic) product(bytes []uint8, scale float32, zero int32, c []float32, ldc, lo, hi int) qJob {
-	bias, units, by := d.bias[lo:hi], d.units[lo:hi], d.scale[lo:hi]
-	for i, sum := range d.b.sums[lo:hi] {
-		bias[i] = -zero * sum
-		by[i] = scale * units[i]
-	}
+	rescale(d.b.sums[lo:hi], d.units[lo:hi], zero, scale, d.bias[lo:hi], d.scale[lo:hi])
 	return qJob{a: bytes, b: d.b, out: qEpilogue{floats: c, ld: ldc, bias: d.bias, scale: d.scale, add: c, ldAdd: ldc}}
 }
 
