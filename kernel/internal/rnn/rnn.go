@@ -273,9 +273,9 @@ func (p *pass[T]) direction(w *par.Workspace, weights []*array.Array, x []T, fea
 		bx, bh = operand.Load[T](w, weights[last]), operand.Load[T](w, weights[last+1])
 	}
 	if p.numStateProducts() == 0 {
-		fillRows(p.fromX, bx, bh, gates)
+		fillRows(w, p.fromX, bx, bh, gates)
 	} else {
-		fillRows(p.fromX, bx, nil, gates)
+		fillRows(w, p.fromX, bx, nil, gates)
 	}
 	p.inputs(w, weights, x, features)
 	r := p.recurrence(w, weights)
@@ -316,7 +316,7 @@ func (p *pass[T]) inTurn(w *par.Workspace, r *recurrence[T], d direction, y, bh 
 		if p.numStateProducts() == 0 {
 			r.add(w, p.h, p.fromX[row*d.gates:], d.stride*d.gates)
 		} else {
-			fillRows(p.fromH, bh, nil, d.gates)
+			fillRows(w, p.fromH, bh, nil, d.gates)
 			r.add(w, p.h, p.fromH, d.gates)
 		}
 		*p.cells = p.cellsOf(d, y, row)
@@ -354,20 +354,32 @@ func (p *pass[T]) recurrence(w *par.Workspace, weights []*array.Array) recurrenc
 
 // fillRows sets each row of dst to the sum of two biases, or to one, or to zero
 // without any.
-func fillRows[T operand.Real](dst, bias, more []T, width int) {
-	if bias == nil {
-		clear(dst)
-		return
-	}
+func fillRows[T operand.Real](w *par.Workspace, dst, bias, more []T, width int) {
 	if len(dst) == 0 {
 		return
 	}
 	first := dst[:width]
-	copy(first, bias)
+	if bias == nil {
+		clear(first)
+	} else {
+		copy(first, bias)
+	}
 	for i, v := range more {
 		first[i] += v
 	}
-	for dst = dst[width:]; len(dst) > 0; dst = dst[width:] {
-		copy(dst[:width], first)
+	j := par.TakeJob[fillJob[T]](w)
+	*j = fillJob[T]{first: first, rows: dst[width:]}
+	w.Parallel(len(dst)/width-1, max(1, par.SimdPack/width), j)
+	par.PutJob(w, j)
+}
+
+// fillJob copies a row to others.
+type fillJob[T operand.Real] struct{ first, rows []T }
+
+// Do sets rows [lo, hi).
+func (j *fillJob[T]) Do(lo, hi int) {
+	n := len(j.first)
+	for i := lo; i < hi; i++ {
+		copy(j.rows[i*n:(i+1)*n], j.first)
 	}
 }
