@@ -95,6 +95,9 @@ func panelSums(s simd.ISA, panels int, k, a, stride, x, ldx, out reg.GPVirtual, 
 	s.End()
 }
 
+// denseAhead is how far, in bytes, a dense panel is asked for early.
+const denseAhead = 1024
+
 // emitDense writes the product of one panel, whose steps follow each other
 // without gaps, and a vector: the panel is read as a single stream, whose
 // bandwidth bounds it.
@@ -127,7 +130,7 @@ func denseSums(s simd.ISA, vecs int, k, a, x, ldx, out reg.GPVirtual) {
 			for i := range vecs {
 				at := size * (vecs*j + i)
 				if at%64 == 0 {
-					s.PREFETCHT1(simd.At(a, simd.FarAhead+at))
+					s.PREFETCHT0(simd.At(a, denseAhead+at))
 				}
 				s.MultiplyAdd(simd.At(a, at), f, s.V(vecs*j+i))
 			}
