@@ -19,7 +19,8 @@ type RoundJob interface {
 // Rounds runs j for all parts of all rounds, on at most as many goroutines of w as there are parts,
 // MostLanes at most. A round begins when all parts of the last one are done. A goroutine that has come keeps its
 // part from round to round, so that what the part reads stays in the caches of one processor; those
-// of a goroutine that has not come are done by the others. This takes less than a call of
+// of a goroutine that has not come are done by the others. Where one is waited for as long as other programs
+// make it wait, all but the first leave, which does the rest. This takes less than a call of
 // Parallel for each round: a round ends with one store that the others see. A panic in Do
 // is raised again on the caller after every goroutine has ended. It does not allocate once warm.
 func (w *Workspace) Rounds(rounds, parts int, j RoundJob) {
@@ -62,6 +63,7 @@ type roundsJob struct {
 	clock  bool
 	waited atomic.Int64 // nanoseconds, with a clock
 	failed atomic.Bool
+	apart  atomic.Bool // all but the first goroutine leave
 	_      [line]byte
 
 	list [MostLanes]roundPart
@@ -97,6 +99,12 @@ func (r *roundsJob) stay(own int) {
 	}()
 	mine := false
 	for i := r.begun(); i < r.rounds && !r.failed.Load(); i++ {
+		if own != 0 && r.apart.Load() {
+			if mine {
+				r.list[own].at.Store(2 * i)
+			}
+			break
+		}
 		if !mine {
 			mine = r.list[own].at.CompareAndSwap(2*i, 2*i+1)
 		}
@@ -109,20 +117,23 @@ func (r *roundsJob) stay(own int) {
 			r.list[own].at.Store(next)
 		}
 		for p := range r.parts {
-			if s := &r.list[p].at; s.Load() == 2*i && s.CompareAndSwap(2*i, 2*i+1) {
-				r.job.Do(int(i), p)
-				s.Store(2*i + 2)
-			}
+			r.take(i, p)
 		}
-		if r.clock {
-			start := time.Now()
-			r.await(2*i + 2)
-			r.waited.Add(int64(time.Since(start)))
-		} else {
-			r.await(2*i + 2)
-		}
+		r.end(i)
 	}
 	ended = true
+}
+
+// take does a part of a round if nobody has taken it, and reports whether the round of the part is over.
+func (r *roundsJob) take(i int64, part int) bool {
+	s := &r.list[part].at
+	now := s.Load()
+	if now == 2*i && s.CompareAndSwap(2*i, 2*i+1) {
+		r.job.Do(int(i), part)
+		s.Store(2*i + 2)
+		return true
+	}
+	return now >= 2*i+2
 }
 
 // begun returns the round that is in progress: the first one that a part has not done.
@@ -134,19 +145,29 @@ func (r *roundsJob) begun() int64 {
 	return first
 }
 
-// await returns when all parts have come to a state, or a goroutine has failed.
-func (r *roundsJob) await(state int64) {
+// end returns when all parts of a round are done, or a goroutine has failed.
+func (r *roundsJob) end(i int64) {
+	var start time.Time
+	if r.clock {
+		start = time.Now()
+	}
 	for p := range r.parts {
-		for spins := 0; r.list[p].at.Load() < state && !r.failed.Load(); spins++ {
+		for spins := 0; !r.take(i, p) && !r.failed.Load(); spins++ {
 			switch {
 			case spins < quickLooks:
 			case crew.alone.Load():
 				runtime.Gosched()
 			case spins < quickLooks+awaitRounds:
 				cpu.Pause()
-			default: // its processor does something else, perhaps on this one's account
+			default:
+				// Another program has the processor of who does the part. It may have it again
+				// in each of the next rounds: one goroutine does them by itself.
+				r.apart.Store(true)
 				time.Sleep(restTime)
 			}
 		}
+	}
+	if r.clock {
+		r.waited.Add(int64(time.Since(start)))
 	}
 }

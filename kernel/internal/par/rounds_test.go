@@ -82,6 +82,39 @@ func TestRoundsOfLateGoroutines(t *testing.T) {
 	}
 }
 
+// Who is waited for for long leaves after its part, and so do others but the first.
+func TestRoundsGoOnAlone(t *testing.T) {
+	if crew.look(); crew.alone.Load() {
+		t.Skip("GOMAXPROCS is 1: nobody waits for as long as other programs take")
+	}
+	r := &roundsJob{rounds: 4, parts: 2}
+	j := (&sumJob{parts: 2}).fill()
+	r.job = j
+	r.list[1].at.Store(1) // somebody has part 1 of the first round
+	over := make(chan bool)
+	go func() {
+		r.stay(0)
+		close(over)
+	}()
+	for !r.apart.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	require.EqualValues(t, 1, j.calls.Load(), "it waits")
+	j.Do(0, 1)
+	r.list[1].at.Store(3) // and has the next one, too
+	r.stay(1)             // which it does not begin: it takes nothing, and gives nothing back that is not its own
+	r.list[1].at.Store(2) // as it does when it leaves
+	<-over
+	want := (&sumJob{parts: 2}).fill()
+	for i := range 4 {
+		for p := range 2 {
+			want.Do(i, p)
+		}
+	}
+	require.Equal(t, want.list, j.list)
+	require.EqualValues(t, 8, j.calls.Load())
+}
+
 // One processor is enough.
 func TestRoundsTakeTurns(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
