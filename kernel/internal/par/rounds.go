@@ -12,6 +12,8 @@ import (
 // Do is called from several goroutines at once, each with its own part of a round, so it
 // must write only what belongs to that part, must not write what other parts of the same
 // round read, and must not touch the workspace.
+//
+//gofx:kernel
 type RoundJob interface {
 	Do(round, part int)
 }
