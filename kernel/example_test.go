@@ -61,6 +61,29 @@ func ExampleWorkspace_Parallel() {
 	// Output: [0 1 4 9 16 25 36 49 64 81]
 }
 
+// doubling adds to each number of a row the one that is 1, 2, 4, ... places before it.
+type doubling struct{ rows [2][]int }
+
+// Do computes the numbers of a part, four each, from the row that the last round has written.
+func (j doubling) Do(round, part int) {
+	from, to := j.rows[round%2], j.rows[1-round%2]
+	for i := 4 * part; i < 4*part+4; i++ {
+		to[i] = from[i]
+		if before := i - 1<<round; before >= 0 {
+			to[i] += from[before]
+		}
+	}
+}
+
+// Rounds computes parts at once, round by round.
+func ExampleWorkspace_Rounds() {
+	w := &kernel.Workspace{Threads: 2}
+	job := doubling{[2][]int{{1, 1, 1, 1, 1, 1, 1, 1}, make([]int, 8)}}
+	w.Rounds(3, 2, job)
+	fmt.Println(job.rows[1])
+	// Output: [1 2 3 4 5 6 7 8]
+}
+
 // A program is straight-line code over blocks of elements; package op/expr
 // compiles them.
 func ExampleElementwise() {

@@ -42,6 +42,12 @@ type Stay = par.Stay
 // only the elements of that range and must not touch the workspace.
 type Job = par.Job
 
+// RoundJob is work in rounds, each of which reads what the one before it has written.
+// Do is called from several goroutines at once, each with its own part of a round, so it
+// must write only what belongs to that part, must not write what other parts of the same
+// round read, and must not touch the workspace.
+type RoundJob = par.RoundJob
+
 // Step is one kernel call with its attributes baked in: a plain struct whose Go
 // literal code generation can print. Shapes come from the arrays at run time,
 // so one step serves every size of a symbolic dimension.

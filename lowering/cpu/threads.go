@@ -25,9 +25,10 @@ type Sharing struct {
 }
 
 func sharingOf(regions []kernel.Region, took time.Duration) (s Sharing) {
-	s.Serial, s.Barriers = took, len(regions)
+	s.Serial = took
 	for i := range regions {
 		r := &regions[i]
+		s.Barriers += max(1, r.Rounds)
 		s.Serial -= r.Wall
 		s.Busy, s.Uneven, s.Handing = s.Busy+r.Busy(), s.Uneven+r.Uneven(), s.Handing+r.Handing()
 	}

@@ -89,25 +89,39 @@ func TestGemvDoesNotAllocate(t *testing.T) {
 	})
 }
 
+// BenchmarkGemv has weights in a near cache, and as many weights of a size as take 8 and 96 MiB, one
+// after the other: from a last cache and from memory.
 func BenchmarkGemv(b *testing.B) {
 	for _, s := range [][2]int{{168, 672}, {672, 168}, {1920, 80}, {80, 1920}, {240, 960}, {6, 144}} {
 		for _, dense := range []bool{false, true} {
-			b.Run(strconv.Itoa(s[0])+"x"+strconv.Itoa(s[1])+map[bool]string{true: "/dense"}[dense], func(b *testing.B) { benchGemv(b, s[0], s[1], dense) })
+			for _, mib := range []int{0, 8, 96} {
+				name := strconv.Itoa(s[0]) + "x" + strconv.Itoa(s[1]) + map[bool]string{true: "/dense"}[dense] + "/" + strconv.Itoa(mib) + "MiB"
+				b.Run(name, func(b *testing.B) { benchGemv(b, s[0], s[1], mib<<20/(4*s[0]*s[1]), dense) })
+			}
 		}
 	}
 }
 
-func benchGemv(b *testing.B, m, k int, dense bool) {
+func benchGemv(b *testing.B, m, k, weights int, dense bool) {
 	v := conv32{g: geom.NewSpatial([]int{1, 1}, []int{1, 1}, []int{1, 1}, nil, nil, nil), batch: 1, groups: 1, perGroup: k, outPerGroup: m, rows: dense}
-	v.packed = make([]float32, max(gemm.PackedRows(cpu.Host.Level, m, k), gemm.PackedRowsLen(cpu.Host.Level, m, k)))
+	size := max(gemm.PackedRows(cpu.Host.Level, m, k), gemm.PackedRowsLen(cpu.Host.Level, m, k))
 	if dense {
-		v.packed = v.packed[:gemm.PackedRowsLen(cpu.Host.Level, m, k)]
+		size = gemm.PackedRowsLen(cpu.Host.Level, m, k)
+	}
+	all := make([]float32, max(weights, 1)*size)
+	for i := range all {
+		all[i] = float32(i % 7)
 	}
 	v.src, v.dst = make([]float32, k), make([]float32, m)
 	v.end = gemm.Finish{BiasRow: make([]float32, m), Ldr: 1}.With(operand.Epilogue{Act: operand.ActReLU})
 	w := &par.Workspace{}
 	b.SetBytes(int64(4 * m * k))
+	at := 0
 	for b.Loop() {
+		v.packed = all[at : at+size]
+		if at += size; at == len(all) {
+			at = 0
+		}
 		v.run(w)
 	}
 }

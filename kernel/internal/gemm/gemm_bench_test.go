@@ -29,3 +29,30 @@ func BenchmarkGemm(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkRows multiplies rows, about as many as a text or an image has, with packed weights that come from memory: 96 MiB
+// of them, one after the other.
+func BenchmarkRows(b *testing.B) {
+	for _, s := range [][2]int{{768, 768}, {2304, 768}, {3072, 768}, {3136, 768}, {2560, 768}, {4096, 1024}, {768, 3072}} {
+		n, k := s[0], s[1]
+		w := &par.Workspace{}
+		weights := make([]PackedB, 96<<20/(4*n*k))
+		y := make([]float32, n*k)
+		for i := range y {
+			y[i] = float32(i%7) - 3
+		}
+		for i := range weights {
+			weights[i] = PackB(w, false, k, n, y, n)
+		}
+		for _, m := range []int{128, 196, 197, 200, 210, 256, 1024, 1576} {
+			x, z := make([]float32, m*k), make([]float32, m*n)
+			b.Run(fmt.Sprintf("%dx%dx%d", m, n, k), func(b *testing.B) {
+				at := 0
+				kerneltest.BenchShare(b, PeakRun, 1, m*n*k, func() {
+					weights[at].Gemm(w, false, m, x, k, z, n, false)
+					at = (at + 1) % len(weights)
+				})
+			})
+		}
+	}
+}

@@ -194,6 +194,20 @@ func multiplyPanels(w *par.Workspace, l cpu.Level, p Product) {
 	par.PutJob(w, j)
 }
 
+// PanelColumns is a divisor of the columns at which AddPanels may begin and end, on any machine.
+const PanelColumns = 32
+
+// AddsPanels reports whether a level has AddPanels, for so many rows.
+func AddsPanels(l cpu.Level, rows int) bool { return HasThin(l) && rows <= DotRows }
+
+// AddPanels adds to c, m rows ldc apart, columns [lo, hi), multiples of PanelColumns, of the product of
+// a, rows of k floats, with an operand of n columns that PackRight has packed. It writes those columns alone,
+// with the bits of the whole product, and uses no workspace: goroutines may share the columns.
+func AddPanels(l cpu.Level, m, n, k int, a, packed, c []float32, ldc, lo, hi int) {
+	j := panelProduct{Product: Product{M: m, N: n, K: k, A: a, Lda: k, PackedB: packed, C: c, Ldc: ldc, Acc: true}, level: l, bl: BlockingOf(l)}
+	j.Do(lo/j.bl.Nr, hi/j.bl.Nr)
+}
+
 // panelProduct is a product of few rows with a packed operand in progress.
 type panelProduct struct {
 	Product

@@ -30,6 +30,11 @@ type Region struct {
 	Stays []Stay
 	// Took is the time of each chunk, InTurn only.
 	Took []time.Duration
+	// Rounds is how many there were in one call, of which each begins when all parts of the
+	// last one are done; 0 where there were none. Waited is the time, of all goroutines together,
+	// from their parts of a round to its end.
+	Rounds int
+	Waited time.Duration
 }
 
 // Stay is when a goroutine took chunks, after the beginning of the call. One that never
@@ -43,11 +48,11 @@ func (r *Region) Busy() (t time.Duration) {
 	for _, s := range r.Stays {
 		t += s.To - s.From
 	}
-	return t
+	return t - r.Waited
 }
 
 // Uneven is the time, of all threads together, between a goroutine's last chunk and the last
-// chunk of all, and of threads for which there was no chunk.
+// chunk of all, or the last one of its round, and of threads for which there was no chunk.
 func (r *Region) Uneven() (t time.Duration) {
 	last := time.Duration(0)
 	for _, s := range r.Stays {
@@ -58,7 +63,7 @@ func (r *Region) Uneven() (t time.Duration) {
 			t += last - s.To
 		}
 	}
-	return t + time.Duration(r.Threads-len(r.Stays))*r.Wall
+	return t + time.Duration(r.Threads-len(r.Stays))*r.Wall + r.Waited
 }
 
 // Handing is the time, of all threads together, in which work was handed over: until a

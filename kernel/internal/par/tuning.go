@@ -1,5 +1,7 @@
 package par
 
+import "time"
+
 // Nothing of this family follows from caches: handing work over takes the same time
 // on machines of all sizes.
 
@@ -30,4 +32,11 @@ const (
 	// awaitRounds is how long await looks: rounds of a pause of about a tenth of a
 	// microsecond to one, longer than the pause between the steps of a network.
 	awaitRounds = 600
+	// quickLooks is how often a goroutine looks for the end of a round before it pauses: goroutines
+	// with parts of equal size end some tenths of a microsecond apart.
+	quickLooks = 256
 )
+
+// restTime is how long a goroutine rests that has waited for a part for the time of awaitRounds:
+// other programs have the processor of who does it.
+const restTime = 20 * time.Microsecond

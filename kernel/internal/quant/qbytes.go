@@ -29,6 +29,15 @@ func quantizeGo(src []float32, scale, lo, hi float32, zero int32, dst []uint8) {
 	}
 }
 
+// rescaleGo is the twin of qRescaleAVX512: bias = -zero·sums, by = scale·units.
+func rescaleGo(sums []int32, units []float32, zero int32, scale float32, bias []int32, by []float32) {
+	units, bias, by = units[:len(sums)], bias[:len(sums)], by[:len(sums)]
+	for i, sum := range sums {
+		bias[i] = -zero * sum
+		by[i] = scale * units[i]
+	}
+}
+
 // dequantizeGo is the twin of qDequantizeAVX512: zero is of the flipped bytes.
 func dequantizeGo(dst []float32, src []uint8, flip uint8, scale float32, zero int32) {
 	src = src[:len(dst)]

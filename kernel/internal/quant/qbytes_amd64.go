@@ -30,6 +30,20 @@ func qMulBytes(a, b []uint8, s *qSum, dst []uint8) {
 	qMulGo(a[n:], b[n:], s, dst[n:])
 }
 
+// rescale rescales columns, a multiple of qCols; see rescaleGo.
+func rescale(sums []int32, units []float32, zero int32, scale float32, bias []int32, by []float32) {
+	n := len(sums)
+	units, bias, by = units[:n], bias[:n], by[:n]
+	switch {
+	case n == 0 || n%16 != 0 || !cpu.HasAVX2():
+		rescaleGo(sums, units, zero, scale, bias, by)
+	case cpu.HasAVX512():
+		qRescaleAVX512(n, &sums[0], &units[0], zero, scale, &bias[0], &by[0])
+	default:
+		qRescaleAVX2(n, &sums[0], &units[0], zero, scale, &bias[0], &by[0])
+	}
+}
+
 // quantize quantises a row of floats; see quantizeGo.
 func quantize(src []float32, scale, lo, hi float32, zero int32, dst []uint8) {
 	n := 0

@@ -101,11 +101,7 @@ type qJob struct {
 // runMatrix multiplies a as a matrix of m rows.
 func (j *qJob) runMatrix(w *par.Workspace, m, lda int) {
 	k := j.b.run
-	j.offs = j.one[:]
-	j.m, j.step = m, lda
-	// Tiles of equal height: one of a row or two would wait for its few sums.
-	j.tiles = (m + qRows() - 1) / qRows()
-	j.rows = (m + j.tiles - 1) / max(j.tiles, 1)
+	j.asMatrix(m, lda)
 	if lda%page == 0 && m >= j.rows/2 && k > 0 {
 		// Rows so far apart share the sets of the cache: bring them together.
 		ld := k + pageOff
@@ -116,6 +112,15 @@ func (j *qJob) runMatrix(w *par.Workspace, m, lda int) {
 		j.a, j.step = copied, ld
 	}
 	j.run(w)
+}
+
+// asMatrix sees a as a matrix of m rows.
+func (j *qJob) asMatrix(m, lda int) {
+	j.offs = j.one[:]
+	j.m, j.step = m, lda
+	// Tiles of equal height: one of a row or two would wait for its few sums.
+	j.tiles = (m + qRows() - 1) / qRows()
+	j.rows = (m + j.tiles - 1) / max(j.tiles, 1)
 }
 
 // qMatrixScratch is the scratch that runMatrix takes at most.

@@ -143,3 +143,7 @@ func qTotal(src []uint8, flip uint8) int64 {
 	}
 	return qTotalGo(src[n:], flip) + sums[0] + sums[1]
 }
+
+func rescale(sums []int32, units []float32, zero int32, scale float32, bias []int32, by []float32) {
+	rescaleGo(sums, units, zero, scale, bias, by)
+}

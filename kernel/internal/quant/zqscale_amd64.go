@@ -50,3 +50,14 @@ func qAddAVX512(n int, a *uint8, b *uint8, flip uint32, zeroA int32, zeroB int32
 //
 //go:noescape
 func qQuantizeAVX512(n int, src *float32, scale float32, lo float32, hi float32, zero int32, dst *uint8)
+
+// qRescaleAVX512 sets bias to -zero·sums and by to scale·units, of n columns, a multiple of 16
+// above 0.
+//
+//go:noescape
+func qRescaleAVX512(n int, sums *int32, units *float32, zero int32, scale float32, bias *int32, by *float32)
+
+// qRescaleAVX2 is qRescaleAVX512.
+//
+//go:noescape
+func qRescaleAVX2(n int, sums *int32, units *float32, zero int32, scale float32, bias *int32, by *float32)

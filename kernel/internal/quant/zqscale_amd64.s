@@ -508,3 +508,57 @@ full:
 done:
 	VZEROUPPER
 	RET
+
+// func qRescaleAVX512(n int, sums *int32, units *float32, zero int32, scale float32, bias *int32, by *float32)
+// Requires: AVX, AVX512F
+TEXT ·qRescaleAVX512(SB), NOSPLIT, $0-48
+	VBROADCASTSS zero+24(FP), Z0
+	VPXORD       Z2, Z2, Z2
+	MOVQ         n+0(FP), AX
+	MOVQ         sums+8(FP), CX
+	MOVQ         units+16(FP), DX
+	MOVQ         bias+32(FP), BX
+	MOVQ         by+40(FP), SI
+	VBROADCASTSS scale+28(FP), Z1
+	VPSUBD       Z0, Z2, Z0
+
+loop:
+	VPMULLD   (CX), Z0, Z3
+	VMULPS    (DX), Z1, Z4
+	VMOVDQU32 Z3, (BX)
+	VMOVUPS   Z4, (SI)
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, DX
+	ADDQ      $0x40, BX
+	ADDQ      $0x40, SI
+	SUBQ      $0x10, AX
+	JG        loop
+	VZEROUPPER
+	RET
+
+// func qRescaleAVX2(n int, sums *int32, units *float32, zero int32, scale float32, bias *int32, by *float32)
+// Requires: AVX, AVX2
+TEXT ·qRescaleAVX2(SB), NOSPLIT, $0-48
+	VBROADCASTSS zero+24(FP), Y0
+	VPXOR        Y2, Y2, Y2
+	MOVQ         n+0(FP), AX
+	MOVQ         sums+8(FP), CX
+	MOVQ         units+16(FP), DX
+	MOVQ         bias+32(FP), BX
+	MOVQ         by+40(FP), SI
+	VBROADCASTSS scale+28(FP), Y1
+	VPSUBD       Y0, Y2, Y0
+
+loop:
+	VPMULLD (CX), Y0, Y3
+	VMULPS  (DX), Y1, Y4
+	VMOVDQU Y3, (BX)
+	VMOVUPS Y4, (SI)
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, SI
+	SUBQ    $0x08, AX
+	JG      loop
+	VZEROUPPER
+	RET

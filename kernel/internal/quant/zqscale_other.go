@@ -35,3 +35,11 @@ func qAddAVX512(n int, a *uint8, b *uint8, flip uint32, zeroA int32, zeroB int32
 func qQuantizeAVX512(n int, src *float32, scale float32, lo float32, hi float32, zero int32, dst *uint8) {
 	panic("kernel: no assembly for this processor")
 }
+
+func qRescaleAVX512(n int, sums *int32, units *float32, zero int32, scale float32, bias *int32, by *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func qRescaleAVX2(n int, sums *int32, units *float32, zero int32, scale float32, bias *int32, by *float32) {
+	panic("kernel: no assembly for this processor")
+}

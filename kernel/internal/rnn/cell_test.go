@@ -36,8 +36,8 @@ func TestCells(t *testing.T) {
 					c[i] = max(-1e30, min(1e30, v))
 				}
 				wantX, wantH, wantC := wide64(x), wide64(h), wide64(c)
-				lstmCell(cpu.Generic, wantX, wantH, wantC)
-				lstmCell32(cpu.Host.Level, x, h, c, y)
+				lstmCell(cpu.Generic, wantX, n, wantH, wantC)
+				lstmCell32(cpu.Host.Level, x, n, h, c, y)
 				requireNear(t, wantH, h)
 				requireNear(t, wantC, c)
 				requireNear(t, wantH, y)
@@ -46,8 +46,8 @@ func TestCells(t *testing.T) {
 					s[i] = max(-1e30, min(1e30, v))
 				}
 				wantX, wantH = wide64(x), wide64(h)
-				gruCell(cpu.Generic, wantX, wide64(s), wantH)
-				gruCell32(cpu.Host.Level, x, s, h, y)
+				gruCell(cpu.Generic, wantX, wide64(s), n, wantH)
+				gruCell32(cpu.Host.Level, x, s, n, h, y)
 				requireNear(t, wantH, h)
 				requireNear(t, wantH, y)
 			}
@@ -70,7 +70,7 @@ func TestCellsKept(t *testing.T) {
 					}
 				}
 				wantX, wantH, wantC, before := wide64(x), make([]float64, n), wide64(c), wide64(c)
-				lstmCell(cpu.Generic, wantX, wantH, wantC)
+				lstmCell(cpu.Generic, wantX, n, wantH, wantC)
 				lstmCellKept32(cpu.Host.Level, x, c, next, y)
 				require.Equal(t, before, wide64(c))
 				requireNear(t, wantC, next)
@@ -115,7 +115,7 @@ func TestCellsSmall(t *testing.T) {
 	kerneltest.EachLevel(t, func(t *testing.T) {
 		for _, v := range []float32{1e-3, 1e-6, -1e-9, 1e-20, -1e-37} {
 			h, c, y := []float32{0}, []float32{0}, []float32{0}
-			lstmCell32(cpu.Host.Level, []float32{100, 0, v, 100}, h, c, y)
+			lstmCell32(cpu.Host.Level, []float32{100, 0, v, 100}, 1, h, c, y)
 			require.InEpsilon(t, math.Tanh(float64(v)), c[0], 1e-6)
 			require.InEpsilon(t, math.Tanh(math.Tanh(float64(v))), h[0], 1e-6)
 		}
@@ -130,15 +130,15 @@ func TestCellsClosed(t *testing.T) {
 		for _, gate := range []float32{-90, -104, -1e30, -inf} {
 			for _, open := range []float32{100, inf} {
 				h, c, y := []float32{0, 0}, []float32{1e37, inf}, []float32{0, 0}
-				lstmCell32(cpu.Host.Level, []float32{open, open, gate, gate, 0.5, 0.5, open, open}, h, c, y)
+				lstmCell32(cpu.Host.Level, []float32{open, open, gate, gate, 0.5, 0.5, open, open}, 2, h, c, y)
 				require.InDelta(t, math.Tanh(0.5), c[0], 1e-6, "gate %v", gate)
 				require.True(t, c[1] != c[1] && h[1] != h[1] && y[1] != y[1], "gate %v: %v", gate, c[1])
 				h = []float32{1e37, -inf}
-				gruCell32(cpu.Host.Level, []float32{0, 0, gate, gate, 0.5, 0.5}, make([]float32, 6), h, y)
+				gruCell32(cpu.Host.Level, []float32{0, 0, gate, gate, 0.5, 0.5}, make([]float32, 6), 2, h, y)
 				require.InDelta(t, math.Tanh(0.5), h[0], 1e-6, "gate %v", gate)
 				require.True(t, h[1] != h[1] && y[1] != y[1], "gate %v: %v", gate, h[1])
 				h = []float32{0.25, 0.25}
-				gruCell32(cpu.Host.Level, []float32{gate, gate, 0, 0, 0.5, 0.5}, []float32{0, 0, 0, 0, 1e37, inf}, h, y)
+				gruCell32(cpu.Host.Level, []float32{gate, gate, 0, 0, 0.5, 0.5}, []float32{0, 0, 0, 0, 1e37, inf}, 2, h, y)
 				require.InDelta(t, (math.Tanh(0.5)+0.25)/2, h[0], 1e-6, "gate %v", gate)
 				require.True(t, h[1] != h[1], "gate %v: %v", gate, h[1])
 			}

@@ -8,6 +8,10 @@
 // several rows multiply it packed. Small batches are bound by reading it at each step,
 // large ones by multiply-adds.
 //
+// Several goroutines stay together for all steps of a layer (together.go): each has units of
+// the state, with their sums and cells, and a step ends once. Where units cannot be shared so,
+// a step shares its products and then the entries of its batch.
+//
 // For training an LSTM's layer keeps gates and cells (layer.go), and its gradient goes back
 // through the steps (back.go). Read rnn.go first.
 package rnn

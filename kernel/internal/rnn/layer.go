@@ -118,7 +118,7 @@ func runLayer[T operand.Real](w *par.Workspace, reverse bool, out, in []*array.A
 	if bx == nil {
 		bx, bh = bh, nil
 	}
-	fillRows(gates, bx, bh, width)
+	fillRows(w, gates, bx, bh, width)
 	if features > 0 {
 		gemm.Gemm(w, false, true, l.rows(), width, features, x, features, wx, features, gates, width, true)
 	}
@@ -158,6 +158,6 @@ func (j *keptJob[T]) Do(lo, hi int) {
 			continue
 		}
 		copy(next, c)
-		lstmCell(j.level, x, y, next)
+		lstmCell(j.level, x, n, y, next)
 	}
 }

@@ -8,18 +8,18 @@ import (
 // hasCells reports whether a level has assembly for recurrent cells.
 func hasCells(l cpu.Level) bool { return l.HasAVX2() }
 
-func lstmCell32(l cpu.Level, x, h, c, y []float32) {
+func lstmCell32(l cpu.Level, x []float32, gate int, h, c, y []float32) {
 	if !cpu.X86 {
-		lstmCell(l, x, h, c)
+		lstmCell(l, x, gate, h, c)
 		copy(y, h)
 		return
 	}
 	n := len(h)
-	_, _, _ = x[4*n-1], c[n-1], y[n-1]
+	_, _, _ = x[3*gate+n-1], c[n-1], y[n-1]
 	if l == cpu.AVX512 {
-		lstmCellAVX512(n, &x[0], n, &h[0], &c[0], &y[0])
+		lstmCellAVX512(n, &x[0], gate, &h[0], &c[0], &y[0])
 	} else {
-		lstmCellAVX2(n, &x[0], n, &h[0], &c[0], &y[0])
+		lstmCellAVX2(n, &x[0], gate, &h[0], &c[0], &y[0])
 	}
 }
 
@@ -27,7 +27,7 @@ func lstmCell32(l cpu.Level, x, h, c, y []float32) {
 func lstmCellKept32(l cpu.Level, x, c, next, y []float32) {
 	if !cpu.X86 {
 		copy(next, c)
-		lstmCell(l, x, y, next)
+		lstmCell(l, x, len(y), y, next)
 		return
 	}
 	n := len(y)
@@ -53,18 +53,18 @@ func lstmCellBack32(l cpu.Level, x, before, cells, h, c, sums []float32) {
 	}
 }
 
-func gruCell32(l cpu.Level, x, s, h, y []float32) {
+func gruCell32(l cpu.Level, x, s []float32, gate int, h, y []float32) {
 	if !cpu.X86 {
-		gruCell(l, x, s, h)
+		gruCell(l, x, s, gate, h)
 		copy(y, h)
 		return
 	}
 	n := len(h)
-	_, _, _ = x[3*n-1], s[3*n-1], y[n-1]
+	_, _, _ = x[2*gate+n-1], s[2*gate+n-1], y[n-1]
 	if l == cpu.AVX512 {
-		gruCellAVX512(n, &x[0], &s[0], n, &h[0], &y[0])
+		gruCellAVX512(n, &x[0], &s[0], gate, &h[0], &y[0])
 	} else {
-		gruCellAVX2(n, &x[0], &s[0], n, &h[0], &y[0])
+		gruCellAVX2(n, &x[0], &s[0], gate, &h[0], &y[0])
 	}
 }
 

@@ -164,7 +164,7 @@ func (s recurrent) scratchBytes(out, in []*array.Array) int {
 	for _, a := range out {
 		n += operand.StoreBytes(a)
 	}
-	n += par.ScratchSize(steps*batch*gates, size) + par.ScratchSize(s.numStateProducts()*batch*gates, size) + 2*par.ScratchSize(batch*hidden, size)
+	n += par.ScratchSize(steps*batch*gates, size) + par.ScratchSize(s.numStateProducts()*batch*gates, size) + 3*par.ScratchSize(batch*hidden, size)
 	n += min(s.layers-1, 2) * par.ScratchSize(steps*batch*hidden*s.directions(), size)
 	widest := features
 	if s.layers > 1 {
@@ -172,7 +172,8 @@ func (s recurrent) scratchBytes(out, in []*array.Array) int {
 	}
 	switch {
 	case s.quantised:
-		return n + max(quant.DynamicBytes(steps*batch, gates, widest, s.packed), quant.DynamicBytes(batch, gates, hidden, s.packed))
+		return n + max(quant.DynamicBytes(steps*batch, gates, widest, s.packed),
+			quant.DynamicBytes(batch, gates, hidden, s.packed)+par.MostLanes*par.ScratchSize(batch*hidden, 1))
 	case size == 8:
 		return n + max(gemm.Scratch[float64](steps*batch, gates, widest), gemm.Scratch[float64](batch, gates, hidden))
 	}
@@ -192,7 +193,7 @@ type pass[T operand.Real] struct {
 	recurrent
 	steps, batch, hidden int
 	fromX, fromH         []T // gates: of all steps from the input, of one from the state where that is apart
-	h, c                 []T
+	h, c, next           []T // next is the state after a step where goroutines share its units
 	cells                *cellJob[T]
 }
 
@@ -207,7 +208,7 @@ func runRecurrent[T operand.Real](w *par.Workspace, s recurrent, out, in []*arra
 	p := pass[T]{recurrent: s, steps: steps, batch: batch, hidden: hidden}
 	gates := s.gates() * hidden
 	p.fromX, p.fromH = par.Scratch[T](w, steps*batch*gates), par.Scratch[T](w, s.numStateProducts()*batch*gates)
-	p.h, p.c = par.Scratch[T](w, state), par.Scratch[T](w, state)
+	p.h, p.c, p.next = par.Scratch[T](w, state), par.Scratch[T](w, state), par.Scratch[T](w, state)
 	p.cells = par.TakeJob[cellJob[T]](w)
 	last := operand.Result[T](w, out[0])
 	var between [2][]T
@@ -272,38 +273,61 @@ func (p *pass[T]) direction(w *par.Workspace, weights []*array.Array, x []T, fea
 		bx, bh = operand.Load[T](w, weights[last]), operand.Load[T](w, weights[last+1])
 	}
 	if p.numStateProducts() == 0 {
-		fillRows(p.fromX, bx, bh, gates)
+		fillRows(w, p.fromX, bx, bh, gates)
 	} else {
-		fillRows(p.fromX, bx, nil, gates)
+		fillRows(w, p.fromX, bx, nil, gates)
 	}
 	p.inputs(w, weights, x, features)
-	// Rows of x and y follow each other by step, or by batch when that is first.
-	stride := 1
-	if p.batchFirst {
-		stride = p.steps
-	}
 	r := p.recurrence(w, weights)
-	for i := range p.steps {
-		t := i
-		if dir == 1 {
-			t = p.steps - 1 - i
-		}
-		row := t * p.batch
-		if p.batchFirst {
-			row = t
-		}
-		if p.numStateProducts() == 0 {
-			r.add(w, p.h, p.fromX[row*gates:], stride*gates)
-		} else {
-			fillRows(p.fromH, bh, nil, gates)
-			r.add(w, p.h, p.fromH, gates)
-		}
-		*p.cells = cellJob[T]{kind: p.cell, level: cpu.Host.Level, hidden: p.hidden, fromX: p.fromX, fromH: p.fromH, h: p.h, c: p.c,
-			y: y, row: row, rowStride: stride, yWidth: p.directions() * p.hidden, yAt: dir * p.hidden}
-		w.Parallel(p.batch, max(1, cellWork/max(p.hidden, 1)), p.cells)
+	d := direction{gates: gates, stride: 1, rowsOfStep: p.batch, back: dir == 1, at: dir * p.hidden}
+	if p.batchFirst { // rows of x and y follow each other by batch, not by step
+		d.stride, d.rowsOfStep = p.steps, 1
+	}
+	if parts := p.parts(w, &r); parts > 1 {
+		p.together(w, &r, d, y, bh, parts)
+	} else {
+		p.inTurn(w, &r, d, y, bh)
 	}
 	r.end(w)
 	w.Release(mark)
+}
+
+// direction says where the steps of a layer in one direction are.
+type direction struct {
+	gates              int // of a row
+	stride, rowsOfStep int // rows from one batch entry to the next, and from one step to the next
+	back               bool
+	at                 int // of a row of y
+}
+
+// row is the row of x and y at which round i begins.
+func (d *direction) row(i, steps int) int {
+	if d.back {
+		i = steps - 1 - i
+	}
+	return i * d.rowsOfStep
+}
+
+// inTurn computes one step after the other, of which each shares its products, and then its
+// batch entries, among the goroutines.
+func (p *pass[T]) inTurn(w *par.Workspace, r *recurrence[T], d direction, y, bh []T) {
+	for i := range p.steps {
+		row := d.row(i, p.steps)
+		if p.numStateProducts() == 0 {
+			r.add(w, p.h, p.fromX[row*d.gates:], d.stride*d.gates)
+		} else {
+			fillRows(w, p.fromH, bh, nil, d.gates)
+			r.add(w, p.h, p.fromH, d.gates)
+		}
+		*p.cells = p.cellsOf(d, y, row)
+		w.Parallel(p.batch, max(1, cellWork/max(p.hidden, 1)), p.cells)
+	}
+}
+
+// cellsOf returns the cells of the step whose rows begin at row.
+func (p *pass[T]) cellsOf(d direction, y []T, row int) cellJob[T] {
+	return cellJob[T]{kind: p.cell, level: cpu.Host.Level, hidden: p.hidden, fromX: p.fromX, fromH: p.fromH, h: p.h, c: p.c,
+		y: y, row: row, rowStride: d.stride, yWidth: p.directions() * p.hidden, yAt: d.at}
 }
 
 // inputs adds the products of all steps of x with their weight to fromX.
@@ -323,27 +347,39 @@ func (p *pass[T]) inputs(w *par.Workspace, weights []*array.Array, x []T, featur
 func (p *pass[T]) recurrence(w *par.Workspace, weights []*array.Array) recurrence[T] {
 	gates := p.gates() * p.hidden
 	if p.quantised {
-		return recurrence[T]{rows: p.batch, quantised: true, bytes: quant.NewDynamic(w, p.step(), p.batch, gates, p.hidden, weights[2], weights[3], p.packed)}
+		return recurrence[T]{rows: p.batch, n: gates, k: p.hidden, level: cpu.Host.Level, quantised: true, bytes: quant.NewDynamic(w, p.step(), p.batch, gates, p.hidden, weights[2], weights[3], p.packed)}
 	}
 	return newRecurrence(w, p.batch, gates, p.hidden, operand.Load[T](w, weights[1]), true)
 }
 
 // fillRows sets each row of dst to the sum of two biases, or to one, or to zero
 // without any.
-func fillRows[T operand.Real](dst, bias, more []T, width int) {
-	if bias == nil {
-		clear(dst)
-		return
-	}
+func fillRows[T operand.Real](w *par.Workspace, dst, bias, more []T, width int) {
 	if len(dst) == 0 {
 		return
 	}
 	first := dst[:width]
-	copy(first, bias)
+	if bias == nil {
+		clear(first)
+	} else {
+		copy(first, bias)
+	}
 	for i, v := range more {
 		first[i] += v
 	}
-	for dst = dst[width:]; len(dst) > 0; dst = dst[width:] {
-		copy(dst[:width], first)
+	j := par.TakeJob[fillJob[T]](w)
+	*j = fillJob[T]{first: first, rows: dst[width:]}
+	w.Parallel(len(dst)/width-1, max(1, par.SimdPack/width), j)
+	par.PutJob(w, j)
+}
+
+// fillJob copies a row to others.
+type fillJob[T operand.Real] struct{ first, rows []T }
+
+// Do sets rows [lo, hi).
+func (j *fillJob[T]) Do(lo, hi int) {
+	n := len(j.first)
+	for i := lo; i < hi; i++ {
+		copy(j.rows[i*n:(i+1)*n], j.first)
 	}
 }

@@ -3,6 +3,8 @@ package rnn
 import (
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+	"github.com/gofx-dev/gofx/kernel/internal/quant"
 )
 
 // The products of a step have the sizes of package gemm; nothing else follows from caches.
@@ -22,3 +24,12 @@ func packs(l cpu.Level, rows int) bool {
 	}
 	return rows >= gemm.ThinRows
 }
+
+const (
+	// unitsShared divides the units of a part: whole panels of either product, and whole vectors and
+	// lines of the state.
+	unitsShared = max(gemm.PanelColumns, quant.DynamicColumns)
+	// partWork is the multiplications of a part in one step, a microsecond or so: a step ends when the
+	// goroutines have seen what the others have stored, which takes some tenths of that.
+	partWork = 2 * par.SimdPack
+)

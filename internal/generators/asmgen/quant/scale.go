@@ -17,6 +17,8 @@ func emitScale(w writer) {
 	dequant256(w)
 	add512(w)
 	quantize512(w)
+	rescale512(w)
+	rescale256(w)
 }
 
 const (
@@ -302,4 +304,40 @@ func quantize512(w writer) {
 		w.ADDQ(U8(64), src)
 		w.ADDQ(U8(16), dst)
 	})
+}
+
+const rescaleSignature = "func(n int, sums *int32, units *float32, zero int32, scale float32, bias *int32, by *float32)"
+
+// rescale512 writes what a product of bytes with a zero point has of its own for each column.
+func rescale512(w writer) {
+	w.begin("qRescaleAVX512", rescaleSignature, "sets bias to -zero·sums and by to scale·units, of n columns, a multiple of 16\nabove 0.")
+	w.broadcast("zero", z(0))
+	w.VPXORD(z(2), z(2), z(2))
+	rescale(w, 64, z, func(v reg.VecPhysical, to Mem) { w.VMOVDQU32(v, to) })
+}
+
+// rescale256 is rescale512 with half the lanes.
+func rescale256(w writer) {
+	w.begin("qRescaleAVX2", rescaleSignature, "is qRescaleAVX512.")
+	w.broadcast("zero", y(0))
+	w.VPXOR(y(2), y(2), y(2))
+	rescale(w, 32, y, func(v reg.VecPhysical, to Mem) { w.VMOVDQU(v, to) })
+}
+
+// rescale takes the zero point and 0 in vectors 0 and 2 of size bytes.
+func rescale(w writer, size int, v func(int) reg.VecPhysical, store func(reg.VecPhysical, Mem)) {
+	n, sums, units, bias, by := w.arg("n"), w.arg("sums"), w.arg("units"), w.arg("bias"), w.arg("by")
+	w.broadcast("scale", v(1))
+	w.VPSUBD(v(0), v(2), v(0))
+	w.Label("loop")
+	w.VPMULLD(at(sums, 0), v(0), v(3))
+	w.VMULPS(at(units, 0), v(1), v(4))
+	store(v(3), at(bias, 0))
+	w.VMOVUPS(v(4), at(by, 0))
+	for _, p := range []reg.GPVirtual{sums, units, bias, by} {
+		w.ADDQ(U8(size), p)
+	}
+	w.SUBQ(U8(size/4), n)
+	w.JG(LabelRef("loop"))
+	w.end()
 }
