@@ -9,12 +9,13 @@ import (
 // Int4Line is the weights that Int4Tile takes at a time.
 const Int4Line = 128
 
-// LineOrder puts a row x of a product with 4-bit weights in groups of a size into the order that
-// Int4Tile wants; ok is false where it has no kernel.
-func LineOrder(x []float32, group int) (ok bool) {
-	if !cpu.HasAVX512() || len(x)%Int4Line != 0 || Int4Line%group != 0 && group%Int4Line != 0 {
-		return false
-	}
+// HasInt4Tile reports whether Int4Tile multiplies by columns of k weights in groups of a size.
+func HasInt4Tile(k, size int) bool {
+	return cpu.HasAVX512() && k%Int4Line == 0 && (Int4Line%size == 0 || size%Int4Line == 0)
+}
+
+// LineOrder puts a row x into the order that Int4Tile wants.
+func LineOrder(x []float32) {
 	for ; len(x) > 0; x = x[Int4Line:] {
 		to := (*[Int4Line]float32)(x)
 		from := *to
@@ -22,7 +23,6 @@ func LineOrder(x []float32, group int) (ok bool) {
 			to[i] = from[i%16*8+i/16]
 		}
 	}
-	return true
 }
 
 // Int4Product is dst[r][c] = Σ x[r][k]·(w[c][k]-zero[c][g])·scale[c][g] for N columns and 1 to 4 rows, x in

@@ -95,6 +95,7 @@ func TestInt4Linear(t *testing.T) {
 		case 1:
 			k = []int{4200, 4096}[r.IntN(2)]
 		case 2, 3, 4: // groups that make whole lines
+			m = 1 + r.IntN(60)
 			group = []int{32, 64, 128, 256}[r.IntN(4)]
 			k = max(group, 128) * (1 + r.IntN(6))
 			k -= r.IntN(2) * r.IntN(32)

@@ -178,12 +178,16 @@ type int4Job struct {
 	scale          []float32
 	zero           []uint8
 	sums           []float32 // of each group of each row of x, for zero points
-	lines          bool      // x is in the order of half.LineOrder
+	lines          bool      // few rows of x are in the order of half.LineOrder
 }
 
 // run computes the product with x [m, k].
 func (j *int4Job) run(w *par.Workspace, x []float32, k int) {
-	if j.m <= unpackMost {
+	most := unpackMost
+	if j.lines = half.HasInt4Tile(j.k, j.blocks*half.UnpackBlock); j.lines {
+		most = lineMost
+	}
+	if j.m <= most {
 		j.multiplyFewRows(w, x, k)
 		return
 	}
@@ -209,7 +213,9 @@ func (j *int4Job) multiplyFewRows(w *par.Workspace, x []float32, k int) {
 		if j.zero != nil {
 			groupSums(j.sums[r*j.groups:(r+1)*j.groups], row)
 		}
-		if j.lines = half.LineOrder(row, j.blocks*half.UnpackBlock); !j.lines {
+		if j.lines {
+			half.LineOrder(row)
+		} else {
 			evenFirst(row)
 		}
 	}
