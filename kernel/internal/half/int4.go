@@ -14,13 +14,16 @@ func HasInt4Tile(k, size int) bool {
 	return cpu.HasAVX512() && k%Int4Line == 0 && (Int4Line%size == 0 || size%Int4Line == 0)
 }
 
-// LineOrder puts a row x into the order that Int4Tile wants.
+// LineOrder puts a row x into the order that Int4Tile wants: of a line, which is 16 words of eight weights,
+// elements of the same place of words lie together.
 func LineOrder(x []float32) {
 	for ; len(x) > 0; x = x[Int4Line:] {
 		to := (*[Int4Line]float32)(x)
 		from := *to
-		for i := range Int4Line {
-			to[i] = from[i%16*8+i/16]
+		for i := range 16 {
+			v := (*[8]float32)(from[8*i:])
+			to[i], to[16+i], to[32+i], to[48+i] = v[0], v[1], v[2], v[3]
+			to[64+i], to[80+i], to[96+i], to[112+i] = v[4], v[5], v[6], v[7]
 		}
 	}
 }
