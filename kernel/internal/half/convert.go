@@ -105,29 +105,3 @@ func widenByte(v uint8, signed bool) float32 {
 	}
 	return float32(v)
 }
-
-// int4DotGo is the twin of int4DotAVX512: dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale for
-// n columns of groups of blocks of 32 weights, each followed by skip groups. A block is 16
-// bytes of two weights, the even one in the lower half; x has the 16 elements of even
-// places first. Sums are in order of bytes here and spread over lanes there; both are
-// within (k+8)·2^-23 of the sum of magnitudes.
-func int4DotGo(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale, dst []float32, ldd, skip int) {
-	for c := range n {
-		for r := range rows {
-			row, col := x[r*ldx:], w[c*(groups+skip)*blocks*16:]
-			total := float32(0)
-			for g := range groups {
-				s := float32(0)
-				for range blocks {
-					p := (*[UnpackBlock]float32)(row)
-					for i, v := range col[:16] {
-						s += float32(p[i]*float32(int32(v&15)-8)) + float32(p[i+16]*float32(int32(v>>4)-8))
-					}
-					row, col = row[UnpackBlock:], col[16:]
-				}
-				total += float32(s * scale[c*(groups+skip)+g])
-			}
-			dst[r*ldd+c] = total
-		}
-	}
-}

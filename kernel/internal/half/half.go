@@ -1,10 +1,6 @@
 package half
 
-import (
-	"unsafe"
-
-	"github.com/gofx-dev/gofx/kernel/internal/cpu"
-)
+import "github.com/gofx-dev/gofx/kernel/internal/cpu"
 
 // Widen converts 16-bit floats.
 func Widen(dst []float32, src []uint16, brain bool) {
@@ -72,62 +68,6 @@ func DotHalves(n, rows, k int, x []float32, ldx int, w []uint16, ldw int, brain 
 	}
 	if from := blocks * UnpackBlock; from < k {
 		dotHalvesGo(n, rows, from, k, x, ldx, w, ldw, brain, dst, ldd)
-	}
-}
-
-// Int4Dot computes dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale, where of 32 elements of x
-// those of even places lie first; see int4DotGo.
-func Int4Dot(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale, dst []float32, ldd, skip int) {
-	switch {
-	case cpu.HasAVX512():
-		int4DotAVX512(n, rows, groups, blocks, &x[0], ldx, &w[0], &scale[0], &dst[0], ldd, skip*blocks*16, skip)
-	case cpu.HasAVX2():
-		int4DotAVX2(n, rows, groups, blocks, &x[0], ldx, &w[0], &scale[0], &dst[0], ldd, skip*blocks*16, skip)
-	default:
-		int4DotGo(n, rows, groups, blocks, x, ldx, w, scale, dst, ldd, skip)
-	}
-}
-
-// rowBlock is the weights that the kernel of one row takes at a time.
-const rowBlock = 128
-
-// RowOrder puts one row x of a product with 4-bit weights in groups of a size into the order
-// that Int4Row wants; ok is false where it has no kernel.
-func RowOrder(x []float32, group int) (ok bool) {
-	if !cpu.HasAVX512() || group != UnpackBlock || len(x)%rowBlock != 0 {
-		return false
-	}
-	for ; len(x) > 0; x = x[rowBlock:] {
-		to := (*[rowBlock]float32)(x)
-		from := *to
-		for i := range rowBlock {
-			to[i] = from[i%16*8+i/16]
-		}
-	}
-	return true
-}
-
-// Int4Row computes dst[c] = Σ x[k]·(w[c][k]-zero)·scale[c][k/32] for n columns, x in the
-// order of RowOrder. Without zero points they are 8; sums are those of groups of x.
-func Int4Row(n int, x []float32, w []uint8, scale []float32, zero []uint8, sums, dst []float32) {
-	int4RowAVX512(n, len(x)/rowBlock, &x[0], &w[0], &scale[0], unsafe.SliceData(zero), unsafe.SliceData(sums), &dst[0])
-}
-
-// Int4Zeros adds Σ sums[g]·(8-zero[c][g])·scale[c][g] to dst[c] for n columns of groups.
-func Int4Zeros(n, groups int, sums []float32, zero []uint8, scale, dst []float32) {
-	blocks := groups / 8
-	if !cpu.HasAVX2() {
-		blocks = 0
-	}
-	if blocks > 0 {
-		int4ZerosAVX2(n, blocks, &sums[0], &zero[0], &scale[0], groups-8*blocks, &dst[0])
-	}
-	for c := range n {
-		s := float32(0)
-		for g := 8 * blocks; g < groups; g++ {
-			s += float32(float32(float32(8-int32(zero[c*groups+g]))*scale[c*groups+g]) * sums[g])
-		}
-		dst[c] += s
 	}
 }
 

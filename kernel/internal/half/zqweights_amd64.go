@@ -9,6 +9,12 @@ package half
 //go:noescape
 func int4DotAVX512(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int, skip int, skipScale int)
 
+// int4UnpackAVX512 computes dst[k] = (w[k]-zero[g])·scale[g] for groups of blocks of 32 weights;
+// zero points are 8 where zero is nil.
+//
+//go:noescape
+func int4UnpackAVX512(groups int, blocks int, w *uint8, scale *float32, zero *uint8, dst *float32)
+
 // dotI8AVX512 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 8
 // and k below 64·blocks; weights are asked for ahead bytes before.
 //
@@ -60,6 +66,12 @@ func widenBF16AVX512(n int, src *uint16, dst *float32)
 //go:noescape
 func int4DotAVX2(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int, skip int, skipScale int)
 
+// int4UnpackAVX2 computes dst[k] = (w[k]-zero[g])·scale[g] for groups of blocks of 32 weights;
+// zero points are 8 where zero is nil.
+//
+//go:noescape
+func int4UnpackAVX2(groups int, blocks int, w *uint8, scale *float32, zero *uint8, dst *float32)
+
 // dotI8AVX2 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4
 // and k below 32·blocks; weights are asked for ahead bytes before.
 //
@@ -110,9 +122,8 @@ func widenBF16AVX2(n int, src *uint16, dst *float32)
 //go:noescape
 func int4ZerosAVX2(n int, blocks int, sums *float32, zero *uint8, scale *float32, skip int, dst *float32)
 
-// int4RowAVX512 computes dst[c] = Σ x[k]·(w[c][k]-8)·scale[c][k/32] for n columns of blocks
-// of 128 weights, and adds Σ sums[g]·(8-zero[c][g])·scale[c][g] where zero is not nil.
-// Of 128 elements of x those of places i, i+8, ... lie together.
+// int4TileAVX512 computes dst[r][c] = Σ x[r][k]·(w[c][k]-zero[c][g])·scale[c][g] as s, an int4Tile,
+// says, and moves its pointers.
 //
 //go:noescape
-func int4RowAVX512(n int, blocks int, x *float32, w *uint8, scale *float32, zero *uint8, sums *float32, dst *float32)
+func int4TileAVX512(s *uint8)

@@ -8,6 +8,10 @@ func int4DotAVX512(n int, rows int, groups int, blocks int, x *float32, ldx int,
 	panic("kernel: no assembly for this processor")
 }
 
+func int4UnpackAVX512(groups int, blocks int, w *uint8, scale *float32, zero *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
 func dotI8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, ahead int, dst *float32, ldd int) {
 	panic("kernel: no assembly for this processor")
 }
@@ -41,6 +45,10 @@ func widenBF16AVX512(n int, src *uint16, dst *float32) {
 }
 
 func int4DotAVX2(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int, skip int, skipScale int) {
+	panic("kernel: no assembly for this processor")
+}
+
+func int4UnpackAVX2(groups int, blocks int, w *uint8, scale *float32, zero *uint8, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }
 
@@ -80,6 +88,6 @@ func int4ZerosAVX2(n int, blocks int, sums *float32, zero *uint8, scale *float32
 	panic("kernel: no assembly for this processor")
 }
 
-func int4RowAVX512(n int, blocks int, x *float32, w *uint8, scale *float32, zero *uint8, sums *float32, dst *float32) {
+func int4TileAVX512(s *uint8) {
 	panic("kernel: no assembly for this processor")
 }

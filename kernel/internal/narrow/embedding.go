@@ -2,6 +2,7 @@ package narrow
 
 import (
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/half"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
@@ -57,15 +58,10 @@ func (j *int4EmbeddingJob) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		row := j.index.At(i)
 		dst, src := j.dst[i*j.width:(i+1)*j.width], j.weight[row*j.width/2:(row+1)*j.width/2]
-		for g := range j.groups {
-			scale, zero := j.scale[row*j.groups+g], int32(8)
-			if j.zero != nil {
-				zero = int32(j.zero[row*j.groups+g])
-			}
-			for p := g * j.group / 2; p < min((g+1)*j.group, j.width)/2; p++ {
-				dst[2*p] = float32(int32(src[p]&15)-zero) * scale
-				dst[2*p+1] = float32(int32(src[p]>>4)-zero) * scale
-			}
+		var zero []uint8
+		if j.zero != nil {
+			zero = j.zero[row*j.groups:]
 		}
+		half.Int4Unpack(dst, src, j.scale[row*j.groups:], zero, j.group)
 	}
 }

@@ -94,8 +94,11 @@ func TestInt4Linear(t *testing.T) {
 			n = 270
 		case 1:
 			k = []int{4200, 4096}[r.IntN(2)]
-		case 2, 3, 4: // one row has a kernel of its own
-			m, k, group = 1, 128*(1+r.IntN(12)), 32
+		case 2, 3, 4: // groups that make whole lines
+			m = 1 + r.IntN(60)
+			group = []int{32, 64, 128, 256}[r.IntN(4)]
+			k = max(group, 128) * (1 + r.IntN(6))
+			k -= r.IntN(2) * r.IntN(32)
 		}
 		groups := (k + group - 1) / group
 		x := array.FromSlice(kerneltest.RandomFloats(r, m*k), m, k)
@@ -196,7 +199,7 @@ func TestInt8Linear(t *testing.T) {
 func TestInt4Embedding(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	for range 60 {
-		v, e, group := 1+r.IntN(9), 2*r.IntN(60), 32*(1+r.IntN(2))
+		v, e, group := 1+r.IntN(9), 2*r.IntN(120), 32*(1+r.IntN(2))
 		groups := (e + group - 1) / group
 		raw, zeros, scale := kerneltest.QBytes(r, v*e/2), kerneltest.QBytes(r, v*groups), kerneltest.RandomFloats(r, v*groups)
 		for i := range zeros {
@@ -216,14 +219,16 @@ func TestInt4Embedding(t *testing.T) {
 			in[0] = array.Cast(in[0], array.I32)
 		}
 		out := array.New(array.F32, len(index), e)
-		Int4Embedding{Group: group}.Run(&par.Workspace{Threads: 2}, []*array.Array{out}, in)
-		for i, row := range index {
-			for p := range e {
-				g := int(row)*groups + p/group
-				q := raw[(int(row)*e+p)/2] >> (4 * (p % 2)) & 15
-				require.Equal(t, float32(int32(q)-zero(g))*scale[g], array.Data[float32](out)[i*e+p])
+		kerneltest.QLevels(t, func(level string) {
+			Int4Embedding{Group: group}.Run(&par.Workspace{Threads: 2}, []*array.Array{out}, in)
+			for i, row := range index {
+				for p := range e {
+					g := int(row)*groups + p/group
+					q := raw[(int(row)*e+p)/2] >> (4 * (p % 2)) & 15
+					require.Equal(t, float32(int32(q)-zero(g))*scale[g], array.Data[float32](out)[i*e+p], level)
+				}
 			}
-		}
+		})
 	}
 	require.PanicsWithError(t, "index 3 is out of range for dimension 0 of size 3 [FX2030]", func() {
 		Int4Embedding{Group: 32}.Run(&par.Workspace{}, []*array.Array{array.New(array.F32, 1, 2)},

@@ -178,12 +178,16 @@ type int4Job struct {
 	scale          []float32
 	zero           []uint8
 	sums           []float32 // of each group of each row of x, for zero points
-	alone          bool      // one row, in the order of half.RowOrder
+	lines          bool      // few rows of x are in the order of half.LineOrder
 }
 
 // run computes the product with x [m, k].
 func (j *int4Job) run(w *par.Workspace, x []float32, k int) {
-	if j.m <= unpackMost {
+	most := unpackMost
+	if j.lines = half.HasInt4Tile(j.k, j.blocks*half.UnpackBlock); j.lines {
+		most = lineMost
+	}
+	if j.m <= most {
 		j.multiplyFewRows(w, x, k)
 		return
 	}
@@ -209,7 +213,9 @@ func (j *int4Job) multiplyFewRows(w *par.Workspace, x []float32, k int) {
 		if j.zero != nil {
 			groupSums(j.sums[r*j.groups:(r+1)*j.groups], row)
 		}
-		if j.alone = j.m == 1 && half.RowOrder(row, j.blocks*half.UnpackBlock); !j.alone {
+		if j.lines {
+			half.LineOrder(row)
+		} else {
 			evenFirst(row)
 		}
 	}
@@ -243,14 +249,6 @@ func (j *int4Job) Do(lo, hi int) {
 		}
 		return
 	}
-	if j.alone {
-		var zero []uint8
-		if j.zero != nil {
-			zero = j.zero[lo*j.groups:]
-		}
-		half.Int4Row(hi-lo, j.x[:j.k], j.weight[lo*j.k/2:], j.scale[lo*j.groups:], zero, j.sums, j.dst[lo:])
-		return
-	}
 	for r := 0; r < j.m; r += unpackRows {
 		j.rows(r, min(unpackRows, j.m-r), lo, hi)
 	}
@@ -259,7 +257,7 @@ func (j *int4Job) Do(lo, hi int) {
 // rows computes columns [lo, hi) of up to four rows. The elements of the rows
 // that belong to a part of the weights stay in the cache while that part passes.
 func (j *int4Job) rows(r, rows, lo, hi int) {
-	var part [unpackRows * unpackPart]float32
+	var buffer [unpackRows * unpackPart]float32
 	step := j.groups
 	if rows > 1 {
 		step = max(1, unpackDepth/(j.blocks*half.UnpackBlock))
@@ -267,16 +265,34 @@ func (j *int4Job) rows(r, rows, lo, hi int) {
 	for c := lo; c < hi; c += unpackPart {
 		n := min(unpackPart, hi-c)
 		for g := 0; g < j.groups; g += step {
-			groups := min(step, j.groups-g)
-			at := c*j.groups + g
-			half.Int4Dot(n, rows, groups, j.blocks, j.x[r*j.ldx+g*j.blocks*half.UnpackBlock:], j.ldx, j.weight[at*j.blocks*16:],
-				j.scale[at:], part[:], unpackPart, j.groups-groups)
-			addPart(j.dst[r*j.n+c:], j.n, part[:], rows, n, g == 0)
+			part, ld := j.dst[r*j.n+c:], j.n
+			if g > 0 {
+				part, ld = buffer[:], unpackPart
+			}
+			j.part(r, rows, c, n, g, min(step, j.groups-g), part, ld)
+			if g > 0 {
+				addPart(j.dst[r*j.n+c:], j.n, part, rows, n, false)
+			}
 		}
-		for i := r; i < r+rows && j.zero != nil; i++ {
+		for i := r; i < r+rows && j.zero != nil && !j.lines; i++ {
 			half.Int4Zeros(n, j.groups, j.sums[i*j.groups:(i+1)*j.groups], j.zero[c*j.groups:], j.scale[c*j.groups:], j.dst[i*j.n+c:])
 		}
 	}
+}
+
+// part computes what groups from g on add to columns from c on.
+func (j *int4Job) part(r, rows, c, n, g, groups int, dst []float32, ldd int) {
+	size, at := j.blocks*half.UnpackBlock, c*j.groups+g
+	x, w, scale, skip := j.x[r*j.ldx+g*size:], j.weight[at*size/2:], j.scale[at:], j.groups-groups
+	if !j.lines {
+		half.Int4Dot(n, rows, groups, j.blocks, x, j.ldx, w, scale, dst, ldd, skip)
+		return
+	}
+	p := half.Int4Product{N: n, Rows: rows, Groups: groups, Size: size, Skip: skip, X: x, Ldx: j.ldx, W: w, Scale: scale, Dst: dst, Ldd: ldd}
+	if j.zero != nil {
+		p.Zero, p.Sums, p.Lds = j.zero[at:], j.sums[r*j.groups+g:], j.groups
+	}
+	half.Int4Tile(&p)
 }
 
 // addPart adds rows of a buffer of unpackPart columns to dst, or sets them.
@@ -293,19 +309,11 @@ func addPart(dst []float32, ld int, part []float32, rows, n int, first bool) {
 	}
 }
 
-// unpack writes the weights of column c. A block of sixteen bytes becomes 32
-// numbers in order.
+// unpack writes the weights of column c.
 func (j *int4Job) unpack(dst []float32, c int) {
-	for b := range j.groups * j.blocks {
-		at := c*j.groups + b/j.blocks
-		scale, zero := j.scale[at], int32(8)
-		if j.zero != nil {
-			zero = int32(j.zero[at])
-		}
-		d := (*[half.UnpackBlock]float32)(dst[b*half.UnpackBlock:])
-		for i, v := range j.weight[c*j.k/2+b*16:][:16] {
-			d[2*i] = float32(int32(v&15)-zero) * scale
-			d[2*i+1] = float32(int32(v>>4)-zero) * scale
-		}
+	var zero []uint8
+	if j.zero != nil {
+		zero = j.zero[c*j.groups:]
 	}
+	half.Int4Unpack(dst, j.weight[c*j.k/2:], j.scale[c*j.groups:], zero, j.blocks*half.UnpackBlock)
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// product is dst [m, n] = x [m, k] times weights that become floats on the way. Up to unpackMost rows (of bytes more, see
-// mostByteRows) weights are widened in registers, each time they pass; for more rows unpackCols columns at a time are widened to scratch,
+// product is dst [m, n] = x [m, k] times weights that become floats on the way. Up to unpackMost rows (of bytes and 4 bits more, see
+// mostByteRows and lineMost) weights are widened in registers, each time they pass; for more rows unpackCols columns at a time are widened to scratch,
 // which a product reads from the second cache.
 type product struct {
 	m, n, k int

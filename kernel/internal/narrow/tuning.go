@@ -7,6 +7,7 @@ const (
 	unpackMost  = 16      // rows up to which weights are widened in registers
 	unpackPart  = 64      // columns of a part of the weights
 	unpackDepth = 2048    // and its k, for several rows: four rows of it, 32 KiB, stay near while the part passes
+	lineMost    = 48      // rows up to which half.Int4Tile, four at a time, takes less than a block of floats
 	byteRows    = 8       // rows that one pass over weights of 8 bits serves at most
 	byteMost    = 64      // rows up to which eight at a time take less than a block of floats
 	byteDepth   = 768     // and their k: eight rows of it, 24 KiB, stay in the first cache

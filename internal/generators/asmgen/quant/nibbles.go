@@ -1,12 +1,6 @@
 package main
 
-import (
-	"fmt"
-
-	"github.com/mmcloughlin/avo/attr"
-	. "github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
-)
+import . "github.com/mmcloughlin/avo/operand"
 
 // nibbleZeros writes the terms that zero points add to a product with 4-bit weights.
 func nibbleZeros(w writer) {
@@ -44,142 +38,6 @@ func nibbleZeros(w writer) {
 	w.end()
 }
 
-// nibbleRow writes the product of one row with 4-bit weights in groups of 32. A vector of
-// weights is 16 words of eight, shifted to bring each place down: half of the shuffles of
-// widening bytes. Two columns share the loaded part of x. The terms of zero points go into
-// the same sums.
-func nibbleRow(w writer, table Mem) {
-	quarters := w.StaticGlobal("quarters")
-	w.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range 16 {
-		w.AddDatum(4*i, U32(i/4))
-	}
-	w.begin("int4RowAVX512", "func(n, blocks int, x *float32, w *uint8, scale *float32, zero *uint8, sums, dst *float32)",
-		"computes dst[c] = Σ x[k]·(w[c][k]-8)·scale[c][k/32] for n columns of blocks\nof 128 weights, and adds Σ sums[g]·(8-zero[c][g])·scale[c][g] where zero is not nil.\nOf 128 elements of x those of places i, i+8, ... lie together.")
-	r := rowRegs{writer: w, n: w.arg("n"), w: w.arg("w"), scale: w.arg("scale"), zero: w.arg("zero"), dst: w.arg("dst"),
-		groups: w.arg("blocks"), bytes: w.GP64(), x: w.GP64(), count: w.GP64(), from: w.GP64(), some: w.GP64()}
-	w.SHLQ(U8(2), r.groups)
-	w.MOVQ(r.groups, r.bytes)
-	w.SHLQ(U8(4), r.bytes)
-	w.VMOVUPS(table, z(20))
-	w.VMOVDQU32(quarters, z(21))
-	w.MOVL(U32(8), r.some.As32())
-	w.VPBROADCASTD(r.some.As32(), z(22))
-	for cols := 2; cols >= 1; cols-- {
-		w.Label(fmt.Sprintf("columns%d", cols))
-		w.SUBQ(U8(cols), r.n)
-		w.JLT(LabelRef(fmt.Sprintf("left%d", cols)))
-		r.columns(cols)
-		w.JMP(LabelRef(fmt.Sprintf("columns%d", cols)))
-		w.Label(fmt.Sprintf("left%d", cols))
-		w.ADDQ(U8(cols), r.n)
-	}
-	w.end()
-}
-
-// rowRegs are the registers of nibbleRow: groups and bytes are those of a column, from the
-// first scale of a column.
-type rowRegs struct {
-	writer
-	n, w, scale, zero, dst, groups, bytes, x, count, from, some reg.GPVirtual
-}
-
-// column is the content of a pointer in the column scale·by further on.
-func (r *rowRegs) column(base, by reg.Register, scale int) Mem {
-	if scale == 0 {
-		return at(base, 0)
-	}
-	return indexed(base, by, uint8(scale), 0)
-}
-
-// columns computes columns: sums in Z0 and on, those of a block in pairs from Z2 on,
-// weights in Z6, scales in Z8.
-func (r *rowRegs) columns(cols int) {
-	label := func(s string) string { return fmt.Sprintf("%s%d", s, cols) }
-	r.Load(r.Param("x"), r.x)
-	r.MOVQ(r.groups, r.count)
-	r.MOVQ(r.scale, r.from)
-	for c := range cols {
-		r.VPXORD(z(c), z(c), z(c))
-	}
-	r.Label(label("block"))
-	for c := range cols {
-		r.VMOVDQU32(r.column(r.w, r.bytes, c), z(6+c))
-		r.VBROADCASTF32X4(r.column(r.scale, r.groups, 4*c), z(8+c))
-		r.VPERMPS(z(8+c), z(21), z(8+c))
-	}
-	for i := range 8 {
-		r.VMOVUPS(at(r.x, 64*i), z(10))
-		for c := range cols {
-			from, sum := 6+c, 2+2*c+i%2
-			if i > 0 {
-				from = 11 + c
-				r.VPSRLD(U8(4*i), z(6+c), z(from))
-			}
-			r.VPERMPS(z(20), z(from), z(11+c))
-			if i < 2 {
-				r.VMULPS(z(10), z(11+c), z(sum))
-			} else {
-				r.VFMADD231PS(z(10), z(11+c), z(sum))
-			}
-		}
-	}
-	for c := range cols {
-		r.VADDPS(z(3+2*c), z(2+2*c), z(2+2*c))
-		r.VFMADD231PS(z(8+c), z(2+2*c), z(c))
-	}
-	r.ADDQ(U8(64), r.w)
-	r.ADDQ(U8(16), r.scale)
-	r.ADDQ(I32(512), r.x)
-	r.SUBQ(U8(4), r.count)
-	r.JNZ(LabelRef(label("block")))
-	r.TESTQ(r.zero, r.zero)
-	r.JZ(LabelRef(label("sum")))
-	r.zeros(cols, label("zeros"))
-	r.Label(label("sum"))
-	for c := range cols {
-		r.VEXTRACTF64X4(U8(1), z(c), y(14))
-		if c > 0 {
-			r.VMOVAPS(y(c), y(0))
-		}
-		r.VADDPS(y(14), y(0), y(0))
-		r.addUp()
-		r.VMOVSS(x(0), at(r.dst, 4*c))
-	}
-	r.ADDQ(U8(4*cols), r.dst)
-	if cols == 2 {
-		r.ADDQ(r.bytes, r.w)
-		r.LEAQ(indexed(r.scale, r.groups, 4, 0), r.scale)
-	}
-}
-
-// zeros adds the terms of zero points, 16 groups at a time.
-func (r *rowRegs) zeros(cols int, label string) {
-	r.Load(r.Param("sums"), r.x)
-	r.MOVQ(r.groups, r.count)
-	r.Label(label)
-	r.MOVQ(U32(16), r.some)
-	r.CMPQ(r.count, r.some)
-	r.CMOVQLT(r.count, r.some)
-	r.lanes(r.some, reg.K1)
-	r.VMOVUPS_Z(at(r.x, 0), reg.K1, z(10))
-	for c := range cols {
-		r.VPMOVZXBD_Z(r.column(r.zero, r.groups, c), reg.K1, z(11+c))
-		r.VPSUBD(z(11+c), z(22), z(11+c))
-		r.VCVTDQ2PS(z(11+c), z(11+c))
-		r.VMULPS_Z(r.column(r.from, r.groups, 4*c), z(11+c), reg.K1, z(11+c))
-		r.VFMADD231PS(z(10), z(11+c), z(c))
-	}
-	r.ADDQ(r.some, r.zero)
-	r.LEAQ(indexed(r.from, r.some, 4, 0), r.from)
-	r.ADDQ(U8(64), r.x)
-	r.SUBQ(U8(16), r.count)
-	r.JG(LabelRef(label))
-	if cols == 2 {
-		r.ADDQ(r.groups, r.zero)
-	}
-}
-
 // addUp adds the elements of Y0 in X0.
 func (w writer) addUp() {
 	w.VEXTRACTF128(U8(1), y(0), x(14))
@@ -188,4 +46,77 @@ func (w writer) addUp() {
 	w.VADDPS(x(14), x(0), x(0))
 	w.VMOVSHDUP(x(0), x(14))
 	w.VADDSS(x(14), x(0), x(0))
+}
+
+// unpackNibbles writes what makes floats of 4-bit weights, in order. The bytes of a block become words, of
+// which a shift by four bits makes two bytes with a weight each.
+func (d *dots) unpackNibbles() {
+	d.begin(d.name("int4Unpack"), "func(groups, blocks int, w *uint8, scale *float32, zero *uint8, dst *float32)",
+		"computes dst[k] = (w[k]-zero[g])·scale[g] for groups of blocks of 32 weights;\nzero points are 8 where zero is nil.")
+	groups, blocks, scale, zero := d.arg("groups"), d.arg("blocks"), d.arg("scale"), d.arg("zero")
+	d.w, d.dst, d.left = d.arg("w"), d.arg("dst"), d.GP64()
+	point := d.GP32()
+	d.MOVL(U32(8), point)
+	if d.wide {
+		d.VMOVUPS(d.table, z(20))
+		d.VPBROADCASTD(point, z(21))
+	} else {
+		d.VMOVD(point, x(10))
+		d.VPBROADCASTD(x(10), y(10))
+		low := d.GP32()
+		d.MOVL(U32(0x0f0f0f0f), low)
+		d.VMOVD(low, x(12))
+		d.VPBROADCASTD(x(12), y(12))
+	}
+	d.Label("group")
+	d.TESTQ(zero, zero)
+	d.JZ(LabelRef("scale"))
+	d.MOVBLZX(at(zero, 0), point)
+	d.INCQ(zero)
+	d.Label("scale")
+	if d.wide { // the floats that weights of this group may be
+		d.VPBROADCASTD(point, z(2))
+		d.VPSUBD(z(2), z(21), z(2))
+		d.VCVTDQ2PS(z(2), z(2))
+		d.VADDPS(z(20), z(2), z(2))
+		d.VMULPS_BCST(at(scale, 0), z(2), z(2))
+	} else {
+		d.VMOVD(point, x(10))
+		d.VPBROADCASTD(x(10), y(10))
+		d.VBROADCASTSS(at(scale, 0), y(11))
+	}
+	d.ADDQ(U8(4), scale)
+	d.MOVQ(blocks, d.left)
+	d.Label("block")
+	d.VPMOVZXBW(at(d.w, 0), y(0))
+	d.VPSLLW(U8(4), y(0), y(1))
+	d.VPOR(y(1), y(0), y(0))
+	if !d.wide {
+		d.VPAND(y(12), y(0), y(0))
+	}
+	d.VEXTRACTI128(U8(1), y(0), x(1))
+	for half := range 2 {
+		if d.wide {
+			d.VPMOVZXBD(x(half), z(3+half))
+			d.VPERMPS(z(2), z(3+half), z(3+half))
+			d.VMOVUPS(z(3+half), at(d.dst, 64*half))
+			continue
+		}
+		d.VPSRLDQ(U8(8), x(half), x(3))
+		for i, from := range []int{half, 3} {
+			v := y(4 + i)
+			d.VPMOVZXBD(x(from), v)
+			d.VPSUBD(y(10), v, v)
+			d.VCVTDQ2PS(v, v)
+			d.VMULPS(y(11), v, v)
+			d.VMOVUPS(v, at(d.dst, 64*half+32*i))
+		}
+	}
+	d.ADDQ(U8(16), d.w)
+	d.SUBQ(I32(-128), d.dst)
+	d.DECQ(d.left)
+	d.JNZ(LabelRef("block"))
+	d.DECQ(groups)
+	d.JNZ(LabelRef("group"))
+	d.end()
 }

@@ -23,6 +23,7 @@ func emitWeights(w writer) {
 	for _, wide := range []bool{true, false} {
 		d := dots{writer: w, wide: wide, table: table}
 		d.nibbles()
+		d.unpackNibbles()
 		for _, f := range []string{"I8", "U8"} {
 			d.bytes(f)
 			d.widen(f)
@@ -33,7 +34,7 @@ func emitWeights(w writer) {
 		}
 	}
 	nibbleZeros(w)
-	nibbleRow(w, table)
+	emitNibbleTile(w, table)
 }
 
 // dots writes products of rows of floats with weights that are unpacked in
