@@ -265,13 +265,13 @@ func (j *int4Job) rows(r, rows, lo, hi int) {
 	for c := lo; c < hi; c += unpackPart {
 		n := min(unpackPart, hi-c)
 		for g := 0; g < j.groups; g += step {
-			part, ld := j.dst[r*j.n+c:], j.n
+			p := half.Int4Product{N: n, Rows: rows, Groups: min(step, j.groups-g), Dst: j.dst[r*j.n+c:], Ldd: j.n}
 			if g > 0 {
-				part, ld = buffer[:], unpackPart
+				p.Dst, p.Ldd = buffer[:], unpackPart
 			}
-			j.part(r, rows, c, n, g, min(step, j.groups-g), part, ld)
+			j.part(&p, r, c, g)
 			if g > 0 {
-				addPart(j.dst[r*j.n+c:], j.n, part, rows, n, false)
+				addPart(j.dst[r*j.n+c:], j.n, p.Dst, rows, n, false)
 			}
 		}
 		for i := r; i < r+rows && j.zero != nil && !j.lines; i++ {
@@ -280,19 +280,19 @@ func (j *int4Job) rows(r, rows, lo, hi int) {
 	}
 }
 
-// part computes what groups from g on add to columns from c on.
-func (j *int4Job) part(r, rows, c, n, g, groups int, dst []float32, ldd int) {
-	size, at := j.blocks*half.UnpackBlock, c*j.groups+g
-	x, w, scale, skip := j.x[r*j.ldx+g*size:], j.weight[at*size/2:], j.scale[at:], j.groups-groups
+// part computes what groups from g on add to columns from c on and rows from r on, of which p says how many.
+func (j *int4Job) part(p *half.Int4Product, r, c, g int) {
+	p.Size, p.Skip = j.blocks*half.UnpackBlock, j.groups-p.Groups
+	at := c*j.groups + g
+	p.X, p.Ldx, p.W, p.Scale = j.x[r*j.ldx+g*p.Size:], j.ldx, j.weight[at*p.Size/2:], j.scale[at:]
 	if !j.lines {
-		half.Int4Dot(n, rows, groups, j.blocks, x, j.ldx, w, scale, dst, ldd, skip)
+		half.Int4Dot(p.N, p.Rows, p.Groups, j.blocks, p.X, p.Ldx, p.W, p.Scale, p.Dst, p.Ldd, p.Skip)
 		return
 	}
-	p := half.Int4Product{N: n, Rows: rows, Groups: groups, Size: size, Skip: skip, X: x, Ldx: j.ldx, W: w, Scale: scale, Dst: dst, Ldd: ldd}
 	if j.zero != nil {
 		p.Zero, p.Sums, p.Lds = j.zero[at:], j.sums[r*j.groups+g:], j.groups
 	}
-	half.Int4Tile(&p)
+	half.Int4Tile(p)
 }
 
 // addPart adds rows of a buffer of unpackPart columns to dst, or sets them.

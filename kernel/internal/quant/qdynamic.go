@@ -69,17 +69,11 @@ func (d *Dynamic) Add(w *par.Workspace, m int, x, c []float32, ldc int) {
 	scale, zero := rangeParams(lo, hi)
 	quantizeFloats(w, d.bytes[:m*k], x, scale, int32(zero))
 	j := par.TakeJob[qJob](w)
-	*j = d.product(d.bytes, scale, int32(zero), c, ldc, 0, len(d.scale))
+	*j = d.product(d.bytes, dynamicRange{scale, int32(zero)}, c, ldc, 0, len(d.scale))
 	mark := w.Mark()
 	j.runMatrix(w, m, k)
 	w.Release(mark)
 	par.PutJob(w, j)
-}
-
-// product rescales columns [lo, hi), and returns the job that adds products of bytes.
-func (d *Dynamic) product(bytes []uint8, scale float32, zero int32, c []float32, ldc, lo, hi int) qJob {
-	rescale(d.b.sums[lo:hi], d.units[lo:hi], zero, scale, d.bias[lo:hi], d.scale[lo:hi])
-	return qJob{a: bytes, b: d.b, out: qEpilogue{floats: c, ld: ldc, bias: d.bias, scale: d.scale, add: c, ldAdd: ldc}}
 }
 
 // DynamicColumns is a divisor of the columns at which the parts of a product begin and end.
@@ -92,6 +86,11 @@ type DynamicPart struct {
 	bytes []uint8
 	job   qJob
 	m     int
+	of    dynamicRange
+}
+
+// dynamicRange is how bytes stand for floats.
+type dynamicRange struct {
 	scale float32
 	zero  int32
 }
@@ -99,18 +98,25 @@ type DynamicPart struct {
 // Part returns a part that has its own bytes, of m rows of k.
 func (d *Dynamic) Part(bytes []uint8) DynamicPart { return DynamicPart{d: d, bytes: bytes} }
 
+// product rescales columns [lo, hi), and returns the job that adds products of bytes.
+func (d *Dynamic) product(bytes []uint8, of dynamicRange, c []float32, ldc, lo, hi int) qJob {
+	rescale(d.b.sums[lo:hi], d.units[lo:hi], of.zero, of.scale, d.bias[lo:hi], d.scale[lo:hi])
+	return qJob{a: bytes, b: d.b, out: qEpilogue{floats: c, ld: ldc, bias: d.bias, scale: d.scale, add: c, ldAdd: ldc}}
+}
+
 // Quantise takes the rows of x [m, k], all of them.
 func (p *DynamicPart) Quantise(m int, x []float32) {
 	p.m, x = m, x[:m*p.d.b.run]
 	lo, hi := valueRange(x)
 	scale, zero := rangeParams(lo, hi)
-	p.scale, p.zero = scale, int32(zero)
-	quantize(x, scale, float32(-p.zero), float32(255-p.zero), p.zero, p.bytes[:len(x)])
+	p.of = dynamicRange{scale, int32(zero)}
+	at := p.of.zero
+	quantize(x, scale, float32(-at), float32(255-at), at, p.bytes[:len(x)])
 }
 
 // Add adds columns [lo, hi), multiples of DynamicColumns, of the products to c.
 func (p *DynamicPart) Add(c []float32, ldc, lo, hi int) {
-	p.job = p.d.product(p.bytes, p.scale, p.zero, c, ldc, lo, hi)
+	p.job = p.d.product(p.bytes, p.of, c, ldc, lo, hi)
 	p.job.asMatrix(p.m, p.d.b.run)
 	p.job.block = 1
 	p.job.Do(lo/qCols*p.job.tiles, hi/qCols*p.job.tiles)

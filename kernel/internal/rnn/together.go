@@ -56,9 +56,9 @@ func (j *unitsJob[T]) Do(round, part int) {
 	shares := p.hidden / unitsShared
 	lo, hi := shares*part/j.parts*unitsShared, shares*(part+1)/j.parts*unitsShared
 	row := j.row(round, p.steps)
-	sums, ld := p.fromX[row*j.gates:], j.stride*j.gates
+	sums := rowsOf[T]{p.fromX[row*j.gates:], j.stride * j.gates}
 	if p.numStateProducts() > 0 {
-		sums, ld = p.fromH, j.gates
+		sums = rowsOf[T]{p.fromH, j.gates}
 	}
 	if j.products.quantised {
 		j.quantised[part].Quantise(p.batch, operand.AsFloat32(before))
@@ -72,7 +72,7 @@ func (j *unitsJob[T]) Do(round, part int) {
 		if p.numStateProducts() > 0 {
 			j.begin(from, to)
 		}
-		j.add(part, operand.AsFloat32(before), operand.AsFloat32(sums), ld, from, to, round%2 != 0)
+		j.add(part, before, sums, from, to, round%2 != 0)
 	}
 	cells := p.cellsOf(j.direction, j.y, row)
 	for b := range p.batch {
@@ -96,10 +96,17 @@ func (j *unitsJob[T]) begin(from, to int) {
 	}
 }
 
-// add adds columns [from, to) of the products of h to rows of c, ldc apart; back goes from the last
+// rowsOf is rows of a matrix, ld elements apart.
+type rowsOf[T operand.Real] struct {
+	values []T
+	ld     int
+}
+
+// add adds columns [from, to) of the products of a state to rows of sums; back goes from the last
 // column to the first.
-func (j *unitsJob[T]) add(part int, h, c []float32, ldc, from, to int, back bool) {
+func (j *unitsJob[T]) add(part int, state []T, sums rowsOf[T], from, to int, back bool) {
 	r := &j.products
+	h, c, ldc := operand.AsFloat32(state), operand.AsFloat32(sums.values), sums.ld
 	switch {
 	case r.quantised:
 		j.quantised[part].Add(c, ldc, from, to)
