@@ -62,7 +62,7 @@ func TestBlockLinear(t *testing.T) {
 			kerneltest.QLevels(t, func(level string) {
 				w := &par.Workspace{Threads: 1 + r.IntN(2)}
 				BlockLinear{Format: name}.Run(w, []*array.Array{out}, in)
-				requireDots(t, array.Data[float32](x), func(c, p int) float64 { return float64(want[c*k+p]) }, bias,
+				requireDots(t, array.Data[float32](x), func(c, p int) (w, size float64) { return float64(want[c*k+p]), float64(want[c*k+p]) }, bias,
 					m, n, k, array.Data[float32](out), name+" "+level)
 				require.LessOrEqual(t, w.HighWater(), BlockLinear{Format: name}.ScratchBytes([]*array.Array{out}, in))
 			})

@@ -14,15 +14,17 @@ import (
 )
 
 // requireDots checks got[m][n] against Σ x·w + bias in float64: errors may be
-// (k+8)·2^-23 of the sum of magnitudes, and of that of the bias.
-func requireDots(t *testing.T, x []float32, weight func(c, p int) float64, bias []float32, m, n, k int, got []float32, msg string) {
+// (k+8)·2^-23 of the sum of magnitudes, and of that of the bias. Of a weight that is
+// computed as a sum, the size is that of the terms.
+func requireDots(t *testing.T, x []float32, weight func(c, p int) (w, size float64), bias []float32, m, n, k int, got []float32, msg string) {
 	t.Helper()
 	for i := range m {
 		for c := range n {
 			sum, size := 0.0, 0.0
 			for p := range k {
-				v := float64(x[i*k+p]) * weight(c, p)
-				sum, size = sum+v, size+math.Abs(v)
+				v := float64(x[i*k+p])
+				w, most := weight(c, p)
+				sum, size = sum+v*w, size+math.Abs(v*most)
 			}
 			if bias != nil {
 				sum, size = sum+float64(bias[c]), size+math.Abs(float64(bias[c]))
@@ -57,7 +59,9 @@ func TestHalfLinear(t *testing.T) {
 		kerneltest.QLevels(t, func(level string) {
 			w := &par.Workspace{Threads: 1 + r.IntN(2)}
 			HalfLinear{}.Run(w, []*array.Array{out}, in)
-			requireDots(t, array.Data[float32](x), func(c, p int) float64 { return array.Float64At(weight, c*k+p) }, add,
+			requireDots(t, array.Data[float32](x), func(c, p int) (w, size float64) {
+				return array.Float64At(weight, c*k+p), array.Float64At(weight, c*k+p)
+			}, add,
 				m, n, k, array.Data[float32](out), level)
 			require.LessOrEqual(t, w.HighWater(), HalfLinear{}.ScratchBytes([]*array.Array{out}, in))
 		})
@@ -83,6 +87,11 @@ func TestWidenEveryValue(t *testing.T) {
 			}
 		})
 	}
+}
+
+// nibble is a weight of 4 bits, and the size of its terms: x times 8-zero may be added apart.
+func nibble(q uint8, zero float64, scale float32) (w, size float64) {
+	return (float64(q) - zero) * float64(scale), (math.Abs(float64(q)-8) + math.Abs(8-zero)) * float64(scale)
 }
 
 func TestInt4Linear(t *testing.T) {
@@ -120,11 +129,10 @@ func TestInt4Linear(t *testing.T) {
 		}
 		packed := array.New(array.U8, Int4PackedBytes(n, k, group))
 		PackInt4{K: k, Group: group}.Run(&par.Workspace{}, []*array.Array{packed}, in[1:2])
-		// Where x times 8-zero is added apart, errors are those of weights of up to 16.
-		weight := func(c, p int) float64 {
+		weight := func(c, p int) (w, size float64) {
 			q := raw[c*((k+1)/2)+p/2] >> (4 * (p % 2)) & 15
 			g := c*groups + p/group
-			return (float64(q) - zero(g)) * float64(scale[g])
+			return nibble(q, zero(g), scale[g])
 		}
 		out := array.New(array.F32, m, n)
 		kerneltest.QLevels(t, func(level string) {

@@ -43,21 +43,22 @@ func TestInt4Guard(t *testing.T) {
 				dst := kerneltest.GuardedFloats(t, r, k, before)
 				half.Int4Unpack(dst, w[:k/2], p.Scale[:groups], p.Zero, size)
 				for i, v := range dst {
-					require.Equal(t, weightOf(&p, 0, i), v, "size %d", size)
+					want, _ := weightOf(&p, 0, i)
+					require.Equal(t, float32(want), v, "size %d", size)
 				}
 			}
 		}
 	})
 }
 
-// weightOf returns a weight of a product of 4 bits.
-func weightOf(p *half.Int4Product, c, k int) float32 {
+// weightOf returns a weight of a product of 4 bits, and the size of its terms.
+func weightOf(p *half.Int4Product, c, k int) (w, size float64) {
 	g, zero := c*(p.Groups+p.Skip)+k/p.Size, int32(8)
 	if p.Zero != nil {
 		zero = int32(p.Zero[g])
 	}
 	q := p.W[(c*(p.Groups+p.Skip)*p.Size+k)/2] >> (4 * (k % 2)) & 15
-	return float32(int32(q)-zero) * p.Scale[g]
+	return nibble(q, float64(zero), p.Scale[g])
 }
 
 // requireTile computes a product where there is a kernel for it, and compares it with sums in f64.
@@ -71,7 +72,7 @@ func requireTile(t *testing.T, r *rand.Rand, p half.Int4Product, before bool) {
 	}
 	half.LineOrder(p.X)
 	half.Int4Tile(&p)
-	requireDots(t, x, func(c, i int) float64 { return float64(weightOf(&p, c, i)) }, nil, p.Rows, p.N, k, p.Dst, fmt.Sprintf("groups of %d, %d left out", p.Size, p.Skip))
+	requireDots(t, x, func(c, i int) (w, size float64) { return weightOf(&p, c, i) }, nil, p.Rows, p.N, k, p.Dst, fmt.Sprintf("groups of %d, %d left out", p.Size, p.Skip))
 }
 
 // TestInt4LinearAllocates: nothing, for few rows, several and many.
