@@ -292,7 +292,7 @@ const (
 // with positions (of files only the base names) and the values of the parameters.
 // Equal modules give equal bytes. Both files are written next to the old ones
 // first and replace them only when complete; of several calls at once, also in several
-// processes, both are those of the last one. Parameters without values are an
+// processes, both are those of the last one, where folders have locks (Linux, macOS). Parameters without values are an
 // error that names all of them, and so is what Load would refuse: what Lint
 // finds, default values that have no text form, Go code that no name leads to, and what
 // the text form does not read back. Side data of nodes (Key) is not saved.
