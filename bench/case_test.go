@@ -121,7 +121,7 @@ func TestDisagreement(t *testing.T) {
 // quickBench has the peers that are installed, and takes no time to measure.
 func quickBench(t *testing.T, names []string) *bench {
 	t.Helper()
-	b := &bench{threads: 1, pairs: 1, window: time.Microsecond, limit: time.Second, dir: t.TempDir(), engines: true,
+	b := &bench{threads: 1, pairs: 1, window: time.Microsecond, limit: time.Second, turns: 10, dir: t.TempDir(), engines: true,
 		spare:  math.Inf(1), // a busy machine charges a peer with more than it has used
 		coarse: map[string]string{}, slow: map[string]float64{}, peaks: peak.Peaks{
 			FMA: 1e11, Int8: 1e12, Add: 1e11, Div: 1e10, Bandwidth: []peak.Bandwidth{{Bytes: 1 << 20, Rate: 1e10}}}}

@@ -93,9 +93,8 @@ func coarseness(probe []float64) (worst float64) {
 	return worst
 }
 
-// tooSlow is how many times as long as gofx a peer may take to have turns, hurry the time from
-// which on that counts.
-const tooSlow, hurry = 10, 100 * time.Millisecond
+// hurry is the time of a call from which on -turns counts.
+const hurry = 100 * time.Millisecond
 
 // loaded prepares one peer, whose results must be those of gofx.
 func (b *bench) loaded(c *Case, f *field, p *peers.Peer, q peerCase) (*runner, error) {
@@ -124,7 +123,7 @@ func (b *bench) loaded(c *Case, f *field, p *peers.Peer, q peerCase) (*runner, e
 		a, err := p.Do(peers.Request{Do: "run", ID: id, Warm: warm, Calls: calls})
 		return time.Duration(a.NS), err
 	}}
-	r.slow = c.Network != nil && a.NS >= max(float64(hurry), tooSlow*f.ours)
+	r.slow = c.Network != nil && a.NS >= max(float64(hurry), b.turns*f.ours)
 	if r.slow && inputs == 1 {
 		b.slow[c.slowKey(q.name)] = a.NS
 	}

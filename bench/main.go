@@ -37,6 +37,7 @@ type options struct {
 	pairs   int
 	window  time.Duration
 	limit   time.Duration
+	turns   float64
 	hold    string
 	blas    string
 	peers   string
@@ -75,6 +76,7 @@ func main() {
 	flag.IntVar(&o.pairs, "pairs", 15, "interleaved measurements behind each median")
 	flag.DurationVar(&o.window, "window", 10*time.Millisecond, "least time of one measurement; short calls are repeated")
 	flag.DurationVar(&o.limit, "limit", 2*time.Minute, "most time for a row; slow rows get fewer pairs, 3 at least")
+	flag.Float64Var(&o.turns, "turns", 10, "`times` as long as gofx that a peer's call of over 100 ms may take; one that takes longer is called once instead of in turns")
 	flag.StringVar(&o.hold, "hold", "", "run this `command` while a row is timed, after its peers are ready: it prints a line when other work has stopped, and ends with its input")
 	flag.StringVar(&o.blas, "blas", "auto", "OPENBLAS_CORETYPE for PyTorch 1.13; auto measures which is the fastest, empty leaves it to OpenBLAS")
 	flag.StringVar(&o.peers, "peers", "torch,ort,openvino,jax,iree,llama,onednn", "processes to compare with; torch-1.13 and torch-xla are others")
@@ -237,7 +239,7 @@ func measureThreads(o options, list []*Case, threads int, blas string, out io.Wr
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads + max(0, o.beside)))
 	defer peak.Beside(max(0, o.beside))()
-	b := &bench{threads: threads, pairs: max(1, o.pairs), window: o.window, limit: o.limit, engines: o.engines,
+	b := &bench{threads: threads, pairs: max(1, o.pairs), window: o.window, limit: o.limit, turns: o.turns, engines: o.engines,
 		hold: o.hold, commit: host.Commit(), spare: scriptWork, coarse: map[string]string{}, slow: map[string]float64{}}
 	if b.dir, err = os.MkdirTemp("", "gofx-bench"); err != nil {
 		return nil, false, blas, err

@@ -21,6 +21,7 @@ type bench struct {
 	pairs   int
 	window  time.Duration          // least time of one measurement
 	limit   time.Duration          // most time for a case; fewer pairs, at least 3, fit into it
+	turns   float64                // times as long as gofx that a peer with turns may take
 	dir     string                 // for models
 	procs   map[string]*peers.Peer // the running ones
 	engines bool                   // whether other ways of gofx are measured
