@@ -234,16 +234,17 @@ func (j *qPairJob) short(p *qWalk, lo, hi int, first bool) {
 			n += run
 			p.skip(run)
 		}
+		row := j.a
 		if first {
-			j.pair(block[:n], j.b[lo:lo+n], j.dst[lo:lo+n])
-		} else {
-			j.pair(j.a[lo:lo+n], block[:n], j.dst[lo:lo+n])
+			row = j.b
 		}
+		j.ordered(block[:n], row[lo:lo+n], j.dst[lo:lo+n], first)
 		lo += n
 	}
 }
 
-// run computes dst, a run of the innermost axis, from j.a[a] and j.b[b] on.
+// run computes dst, a run of the innermost axis, from j.a[a] and j.b[b] on. A long run with one
+// operand that repeats is a function of the other one's bytes, whose table takes less.
 func (j *qPairJob) run(a, b int, dst []uint8) {
 	inner := &j.axes.axis[0]
 	if inner.a == inner.b {
@@ -251,18 +252,37 @@ func (j *qPairJob) run(a, b int, dst []uint8) {
 		return
 	}
 	var block [qSpread]uint8
-	one := j.a[a]
+	one, row := j.a[a], j.b[b:]
 	if inner.a != 0 {
-		one = j.b[b]
+		one, row = j.b[b], j.a[a:]
 	}
 	operand.FillBlock(block[:min(len(dst), qSpread)], one)
+	if len(dst) >= qSpread && lookupPays() {
+		var table [256]uint8
+		j.ordered(block[:256], allBytes[:], table[:], inner.a == 0)
+		qLookup(dst, row[:len(dst)], table[:])
+		return
+	}
 	for i := 0; i < len(dst); i += qSpread {
 		to := dst[i:min(i+qSpread, len(dst))]
-		if inner.a != 0 {
-			j.pair(j.a[a+i:a+i+len(to)], block[:len(to)], to)
-		} else {
-			j.pair(block[:len(to)], j.b[b+i:b+i+len(to)], to)
-		}
+		j.ordered(block[:len(to)], row[i:i+len(to)], to, inner.a == 0)
+	}
+}
+
+// allBytes has each byte at its own place: what a function makes of them is its table.
+var allBytes = func() (all [256]uint8) {
+	for i := range all {
+		all[i] = uint8(i)
+	}
+	return all
+}()
+
+// ordered computes dst from the operand that repeats, spread, and the other one.
+func (j *qPairJob) ordered(spread, row, dst []uint8, first bool) {
+	if first {
+		j.pair(spread, row, dst)
+	} else {
+		j.pair(row, spread, dst)
 	}
 }
 
@@ -367,12 +387,8 @@ func (s QConcat) Run(w *par.Workspace, out, in []*array.Array) {
 // requantTable has for each byte of a tensor quantised by x the one that is quantised
 // by y.
 func requantTable(table *[256]uint8, x, y qParam) {
-	var all [256]uint8
 	var reals [256]float32
-	for i := range all {
-		all[i] = uint8(i)
-	}
-	dequantizeGo(reals[:], all[:], x.flip, x.scale, x.zero)
+	dequantizeGo(reals[:], allBytes[:], x.flip, x.scale, x.zero)
 	lo, hi := float32(-y.zero), float32(255-y.zero)
 	quantizeGo(reals[:], y.scale, lo, hi, y.zero, table[:])
 	for i := range table {

@@ -101,6 +101,10 @@ func qLookup(dst, src, table []uint8) {
 	qLookupGo(dst[n:], src[n:], table)
 }
 
+// lookupPays reports whether a table, made and looked up, takes less than the arithmetic of a run
+// of qSpread bytes. AVX2 looks a byte up in sixteen parts of the table one after the other.
+func lookupPays() bool { return cpu.HasAVX512() && cpu.Host.Vbmi || !cpu.HasAVX2() }
+
 // qMost sets dst to the greatest of count bytes each; see qMostGo. dst and src
 // must not overlap.
 func qMost(count, step int, src, dst []uint8, in, out uint8) {

@@ -111,6 +111,10 @@ func qLookup(dst, src, table []uint8) {
 	qLookupGo(dst[n:], src[n:], table)
 }
 
+// lookupPays reports whether a table, made and looked up, takes less than the arithmetic of a run
+// of qSpread bytes: not where an instruction looks up in a quarter of it.
+func lookupPays() bool { return cpu.Host.Level < cpu.NEON }
+
 // qMost sets dst to the greatest of count bytes each; see qMostGo.
 func qMost(count, step int, src, dst []uint8, in, out uint8) {
 	n := neonPart(len(dst))

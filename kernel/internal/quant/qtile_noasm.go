@@ -28,6 +28,8 @@ func valueRange(src []float32) (lo, hi float32) { return valueRangeGo(src) }
 
 func qLookup(dst, src, table []uint8) { qLookupGo(dst, src, table) }
 
+func lookupPays() bool { return true }
+
 func qMost(count, step int, src, dst []uint8, in, out uint8) { qMostGo(count, step, src, dst, in, out) }
 
 func qAddUp(acc []int32, src []uint8, flip uint8) { qAddUpGo(acc, src, flip) }

@@ -11,6 +11,7 @@ import (
 func emitBytes(w writer) {
 	pair256(w, "qAddAVX2", "is qAddAVX512 for n a multiple of 16.", addSignature, false)
 	pair256(w, "qMulAVX2", "is qMulAVX512 for n a multiple of 16.", mulSignature, true)
+	add512(w)
 	mul512(w)
 	quantize256(w)
 	for _, wide := range []bool{true, false} {
@@ -89,15 +90,6 @@ func (w writer) join256(a, b reg.VecPhysical, dst reg.GPVirtual) {
 	w.VEXTRACTI128(U8(1), a, x(4))
 	w.VPACKUSWB(x(4), a.AsX(), a.AsX())
 	w.VMOVDQU(a.AsX(), at(dst, 0))
-}
-
-func mul512(w writer) {
-	w.begin("qMulAVX512", mulSignature,
-		"multiplies n pairs: dst = round((a-zeroA)·(b-zeroB)·scale) + zero, the\nproduct clamped to lo and hi. flip, four equal bytes, is applied to a and b first.")
-	w.pairs512([]string{"zeroA", "zeroB", "scale", "", "lo", "hi", "zero"}, func() {
-		w.VMULPS(z(1), z(0), z(0))
-		w.VMULPS(z(26), z(0), z(0))
-	})
 }
 
 func quantize256(w writer) {
