@@ -102,8 +102,18 @@ func qLookup(dst, src, table []uint8) {
 }
 
 // lookupPays reports whether a table, made and looked up, takes less than the arithmetic of a run
-// of qSpread bytes. AVX2 looks a byte up in sixteen parts of the table one after the other.
+// of qTableRun bytes. AVX2 looks a byte up in sixteen parts of the table one after the other.
 func lookupPays() bool { return cpu.HasAVX512() && cpu.Host.Vbmi || !cpu.HasAVX2() }
+
+// spread repeats bytes; see spreadGo.
+func spread(dst []uint8, run int, src []uint8) {
+	if len(src) == 0 || run == 0 || !cpu.HasAVX512() {
+		spreadGo(dst, run, src)
+		return
+	}
+	_ = dst[len(src)*run+spreadSpare-1]
+	qSpreadAVX512(len(src), run, &src[0], &dst[0])
+}
 
 // qMost sets dst to the greatest of count bytes each; see qMostGo. dst and src
 // must not overlap.

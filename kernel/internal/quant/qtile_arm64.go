@@ -112,8 +112,10 @@ func qLookup(dst, src, table []uint8) {
 }
 
 // lookupPays reports whether a table, made and looked up, takes less than the arithmetic of a run
-// of qSpread bytes: not where an instruction looks up in a quarter of it.
+// of qTableRun bytes: not where an instruction looks up in a quarter of it.
 func lookupPays() bool { return cpu.Host.Level < cpu.NEON }
+
+func spread(dst []uint8, run int, src []uint8) { spreadGo(dst, run, src) }
 
 // qMost sets dst to the greatest of count bytes each; see qMostGo.
 func qMost(count, step int, src, dst []uint8, in, out uint8) {

@@ -30,6 +30,8 @@ func qLookup(dst, src, table []uint8) { qLookupGo(dst, src, table) }
 
 func lookupPays() bool { return true }
 
+func spread(dst []uint8, run int, src []uint8) { spreadGo(dst, run, src) }
+
 func qMost(count, step int, src, dst []uint8, in, out uint8) { qMostGo(count, step, src, dst, in, out) }
 
 func qAddUp(acc []int32, src []uint8, flip uint8) { qAddUpGo(acc, src, flip) }

@@ -26,6 +26,12 @@ func qAddAVX512(n int, a *uint8, b *uint8, flip uint32, zeroA int32, zeroB int32
 //go:noescape
 func qMulAVX512(n int, a *uint8, b *uint8, flip uint32, zeroA int32, zeroB int32, scale float32, lo float32, hi float32, zero int32, dst *uint8)
 
+// qSpreadAVX512 writes each of count bytes run times, both above 0, and up to 63 bytes
+// after those.
+//
+//go:noescape
+func qSpreadAVX512(count int, run int, src *uint8, dst *uint8)
+
 // qQuantizeAVX2 is qQuantizeAVX512 for n a multiple of 16.
 //
 //go:noescape

@@ -324,6 +324,31 @@ done:
 	VZEROUPPER
 	RET
 
+// func qSpreadAVX512(count int, run int, src *uint8, dst *uint8)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·qSpreadAVX512(SB), NOSPLIT, $0-32
+	MOVQ count+0(FP), AX
+	MOVQ run+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ dst+24(FP), BX
+
+byte:
+	VPBROADCASTB (DX), Z0
+	MOVQ         CX, SI
+	MOVQ         BX, DI
+
+vector:
+	VMOVDQU32 Z0, (DI)
+	ADDQ      $0x40, DI
+	SUBQ      $0x40, SI
+	JG        vector
+	ADDQ      CX, BX
+	INCQ      DX
+	DECQ      AX
+	JNZ       byte
+	VZEROUPPER
+	RET
+
 // func qQuantizeAVX2(n int, src *float32, scale float32, lo float32, hi float32, zero int32, dst *uint8)
 // Requires: AVX, AVX2
 TEXT ·qQuantizeAVX2(SB), NOSPLIT, $0-40

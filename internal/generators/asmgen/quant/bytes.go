@@ -13,6 +13,7 @@ func emitBytes(w writer) {
 	pair256(w, "qMulAVX2", "is qMulAVX512 for n a multiple of 16.", mulSignature, true)
 	add512(w)
 	mul512(w)
+	spread512(w)
 	quantize256(w)
 	for _, wide := range []bool{true, false} {
 		e := elements{writer: w, wide: wide}

@@ -128,3 +128,26 @@ func (p *pairs) loop(combine func()) {
 		}
 	})
 }
+
+// spread512 writes the repetition of bytes, in whole vectors: the next byte's are stored over
+// what is beyond a run.
+func spread512(w writer) {
+	w.begin("qSpreadAVX512", "func(count, run int, src, dst *uint8)",
+		"writes each of count bytes run times, both above 0, and up to 63 bytes\nafter those.")
+	count, run, src, dst := w.arg("count"), w.arg("run"), w.arg("src"), w.arg("dst")
+	left, to := w.GP64(), w.GP64()
+	w.Label("byte")
+	w.VPBROADCASTB(at(src, 0), z(0))
+	w.MOVQ(run, left)
+	w.MOVQ(dst, to)
+	w.Label("vector")
+	w.VMOVDQU32(z(0), at(to, 0))
+	w.ADDQ(U8(64), to)
+	w.SUBQ(U8(64), left)
+	w.JG(LabelRef("vector"))
+	w.ADDQ(run, dst)
+	w.INCQ(src)
+	w.DECQ(count)
+	w.JNZ(LabelRef("byte"))
+	w.end()
+}
