@@ -116,7 +116,7 @@ func qAddUpGo(acc []int32, src []uint8, flip uint8) {
 	}
 }
 
-// qTotalGo is the twin of qTotalAVX512.
+// qTotalGo is the twin of qTotalsAVX512 for a row.
 func qTotalGo(src []uint8, flip uint8) (sum int64) {
 	for _, v := range src {
 		sum += int64(v ^ flip)
