@@ -221,3 +221,18 @@ func BenchmarkQAvgPool(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkDynamicQuantize quantises rows of a text, and of what a layer of it makes of them.
+func BenchmarkDynamicQuantize(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{768, 3072} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			x := array.FromSlice(kerneltest.RandomFloats(r, 128*n), 128, n)
+			out := []*array.Array{array.New(array.U8, 128, n), array.New(array.F32, 1), array.New(array.U8, 1)}
+			for b.Loop() {
+				DynamicQuantize{}.Run(&par.Workspace{}, out, []*array.Array{x})
+			}
+			kerneltest.PerElement(b, 128*n)
+		})
+	}
+}
