@@ -78,7 +78,6 @@ func TestQStepsStayInside(t *testing.T) {
 		qRandom(r, &c, n, k, []int{m, n})
 		s := randomConv(r)
 		v, lastIn := guardedConv(r, &s)
-		vo := array.New(v.out.DType(), lastChannels(v.out).Shape()...)
 		conv := QConv{Stride: s.stride, PadLo: s.lo, PadHi: s.hi, Dilation: s.dilate, Groups: s.groups}
 		last := conv
 		last.ChannelsLast = true
@@ -103,7 +102,7 @@ func TestQStepsStayInside(t *testing.T) {
 		}{
 			{QLinear{}, c.out, c.in()},
 			{conv, v.out, v.in()},
-			{last, vo, lastIn},
+			{last, array.New(v.out.DType(), lastChannels(v.out).Shape()...), lastIn},
 			{QAdd{}, array.New(array.U8, m, k), []*array.Array{c.x, c.xs, nil, c.x, c.xs, nil, c.xs, nil}},
 			{Quantize{}, array.New(array.U8, m, k), []*array.Array{floats, c.xs, nil}},
 			{QMul{}, array.New(array.U8, m, k), []*array.Array{c.x, c.xs, nil, c.x, c.xs, nil, c.xs, nil}},
