@@ -181,3 +181,58 @@ func BenchmarkQGroups(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkQPairs adds and multiplies planes: of two images, and with one byte for each channel.
+func BenchmarkQPairs(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	f, z := array.FromSlice([]float32{0.01}, 1), array.FromSlice([]uint8{100}, 1)
+	for _, step := range []par.Step{QAdd{}, QMul{}} {
+		for _, s := range [][3]int{{64, 56, 56}, {256, 28, 28}, {512, 14, 14}, {1024, 7, 7}} {
+			for _, second := range [][]int{{s[0], s[1], s[2]}, {s[0], 1, 1}} {
+				b.Run(fmt.Sprintf("%T/%v+%v", step, s, second), func(b *testing.B) {
+					in := []*array.Array{qArray(r, array.U8, s[:]...), f, z, qArray(r, array.U8, second...), f, z, f, z}
+					out := []*array.Array{array.New(array.U8, s[:]...)}
+					for b.Loop() {
+						step.Run(&par.Workspace{}, out, in)
+					}
+					kerneltest.PerElement(b, s[0]*s[1]*s[2])
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkQAvgPool takes means of windows, and of whole planes.
+func BenchmarkQAvgPool(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	f, z := array.FromSlice([]float32{0.01}, 1), array.FromSlice([]uint8{100}, 1)
+	for _, s := range []struct{ chans, size, kernel, stride, pad int }{
+		{128, 56, 2, 2, 0}, {256, 28, 2, 2, 0}, {512, 14, 2, 2, 0}, {64, 56, 3, 1, 1}, {64, 56, 3, 2, 1}, {1024, 7, 7, 7, 0}, {72, 28, 28, 28, 0}, {96, 112, 112, 112, 0},
+	} {
+		b.Run(fmt.Sprintf("%dx%d,k%ds%d", s.chans, s.size, s.kernel, s.stride), func(b *testing.B) {
+			o := (s.size+2*s.pad-s.kernel)/s.stride + 1
+			in := []*array.Array{qArray(r, array.U8, 1, s.chans, s.size, s.size), f, z, f, z}
+			out := []*array.Array{array.New(array.U8, 1, s.chans, o, o)}
+			step := QAvgPool{Kernel: []int{s.kernel, s.kernel}, Stride: []int{s.stride, s.stride}, PadLo: []int{s.pad, s.pad}}
+			for b.Loop() {
+				step.Run(&par.Workspace{}, out, in)
+			}
+			kerneltest.PerElement(b, s.chans*s.size*s.size)
+		})
+	}
+}
+
+// BenchmarkDynamicQuantize quantises rows of a text, and of what a layer of it makes of them.
+func BenchmarkDynamicQuantize(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{768, 3072} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			x := array.FromSlice(kerneltest.RandomFloats(r, 128*n), 128, n)
+			out := []*array.Array{array.New(array.U8, 128, n), array.New(array.F32, 1), array.New(array.U8, 1)}
+			for b.Loop() {
+				DynamicQuantize{}.Run(&par.Workspace{}, out, []*array.Array{x})
+			}
+			kerneltest.PerElement(b, 128*n)
+		})
+	}
+}

@@ -78,7 +78,6 @@ func TestQStepsStayInside(t *testing.T) {
 		qRandom(r, &c, n, k, []int{m, n})
 		s := randomConv(r)
 		v, lastIn := guardedConv(r, &s)
-		vo := array.New(v.out.DType(), lastChannels(v.out).Shape()...)
 		conv := QConv{Stride: s.stride, PadLo: s.lo, PadHi: s.hi, Dilation: s.dilate, Groups: s.groups}
 		last := conv
 		last.ChannelsLast = true
@@ -103,7 +102,7 @@ func TestQStepsStayInside(t *testing.T) {
 		}{
 			{QLinear{}, c.out, c.in()},
 			{conv, v.out, v.in()},
-			{last, vo, lastIn},
+			{last, array.New(v.out.DType(), lastChannels(v.out).Shape()...), lastIn},
 			{QAdd{}, array.New(array.U8, m, k), []*array.Array{c.x, c.xs, nil, c.x, c.xs, nil, c.xs, nil}},
 			{Quantize{}, array.New(array.U8, m, k), []*array.Array{floats, c.xs, nil}},
 			{QMul{}, array.New(array.U8, m, k), []*array.Array{c.x, c.xs, nil, c.x, c.xs, nil, c.xs, nil}},
@@ -111,6 +110,10 @@ func TestQStepsStayInside(t *testing.T) {
 			{QMaxPool{Kernel: []int{3, 3}, Stride: []int{2, 2}, PadLo: []int{1, 1}}, array.New(array.U8, 1, 2, 3, 40), []*array.Array{image}},
 			{QMaxPool{Kernel: []int{3, 3}, PadLo: []int{1, 1}, Stride: []int{1, 2}, ChannelsLast: true}, array.New(array.U8, 1, 2, 3, 80), []*array.Array{image}},
 			{QAvgPool{Kernel: []int{6, 80}}, array.New(array.U8, 1, 2, 1, 1), []*array.Array{image, c.xs, nil, c.xs, nil}},
+			{QAvgPool{Kernel: []int{2, 2}}, array.New(array.U8, 1, 2, 3, 40), []*array.Array{image, c.xs, nil, c.xs, nil}},
+			{QAvgPool{Kernel: []int{3, 3}, PadLo: []int{1, 1}, Stride: []int{2, 1}}, array.New(array.U8, 1, 2, 3, 80), []*array.Array{image, c.xs, nil, c.xs, nil}},
+			{QAdd{}, array.New(array.U8, 2, 6, 80), []*array.Array{array.Reshape(image, 2, 6, 80), c.xs, nil, qArray(r, array.U8, 2, 6, 1), c.xs, nil, c.xs, nil}},
+			{QMul{}, array.New(array.U8, 1, 960), []*array.Array{qArray(r, array.U8, 1, 1), c.xs, nil, array.Reshape(image, 1, 960), c.xs, nil, c.xs, nil}},
 			{QAvgPool{Kernel: []int{2, 2}, ChannelsLast: true}, array.New(array.U8, 1, 1, 3, 80), []*array.Array{image, c.xs, nil, c.xs, nil}},
 			{wide, wideOut, wideIn},
 			{deep, deepOut, deepIn},
@@ -168,6 +171,10 @@ func TestQStepsDoNotAllocate(t *testing.T) {
 		{QConv{Packed: true, Kernel: kernel, PadLo: list, Groups: 4}, array.New(array.U8, 1, 4, 17, 19), []*array.Array{qArray(r, array.U8, 1, 4, 17, 19), f, z, deep, f, nil, f, z, nil, nil}},
 		{QConv{Packed: true, Kernel: kernel, PadLo: list, Groups: 8}, array.New(array.U8, 1, 32, 9, 9), []*array.Array{qArray(r, array.U8, 1, 32, 9, 9), f, z, fours, f, nil, f, z, nil, nil}},
 		{QMaxPool{Kernel: kernel, PadLo: list, Stride: []int{2, 2}}, array.New(array.U8, 1, 4, 10, 10), []*array.Array{qArray(r, array.U8, 1, 4, 19, 19)}},
+		{QAvgPool{Kernel: kernel, PadLo: list, Stride: []int{2, 2}}, array.New(array.U8, 1, 4, 10, 10), []*array.Array{qArray(r, array.U8, 1, 4, 19, 19), f, z, f, z}},
+		{QAvgPool{Kernel: kernel}, array.New(array.U8, 1, 99, 1, 1), []*array.Array{qArray(r, array.U8, 1, 99, 3, 3), f, z, f, z}},
+		{QMul{}, array.New(array.U8, 9, 900), []*array.Array{qArray(r, array.U8, 9, 900), f, z, qArray(r, array.U8, 9, 1), f, z, f, z}},
+		{QMul{}, array.New(array.U8, 9, 90), []*array.Array{qArray(r, array.U8, 9, 90), f, z, qArray(r, array.U8, 9, 1), f, z, f, z}},
 		{QTable{}, array.New(array.U8, 99), []*array.Array{qArray(r, array.U8, 99), qArray(r, array.U8, 256)}},
 		{DynamicQuantize{}, nil, []*array.Array{array.New(array.F32, 1<<17)}},
 		{QAdd{}, array.New(array.U8, 99), []*array.Array{qArray(r, array.U8, 99), f, z, qArray(r, array.U8, 99), f, z, f, z}},

@@ -2,7 +2,6 @@ package quant
 
 import (
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
@@ -146,8 +145,16 @@ func stepOf(shape []int, k, size, next int) (step, after int, ok bool) {
 	return next, next * max(own, 1), own == size // without elements steps are not 0, which would say that both repeat
 }
 
-// qSpread is how many elements an operand that repeats is written out for.
-const qSpread = 512
+// An operand that repeats is written out for qSpread elements; qTableRun is the least run that
+// takes longer than the table of what it makes of 256 bytes.
+const qSpread, qTableRun = 1024, 512
+
+// qRoom is where a goroutine writes an operand that repeats, and tables: on the stack, set to
+// zero once for all its runs.
+type qRoom struct {
+	block [qSpread + spreadSpare]uint8
+	table [256]uint8
+}
 
 // qWalk is a place in the result, and in both operands.
 type qWalk struct {
@@ -194,21 +201,31 @@ func (p *qWalk) next() {
 	}
 }
 
+// nextRuns is next count times, above 0.
+func (p *qWalk) nextRuns(count int) {
+	if more := count - 1; more > 0 {
+		n := &p.axes.axis[1]
+		p.a, p.b, p.at[1] = p.a+more*n.a, p.b+more*n.b, p.at[1]+more
+	}
+	p.next()
+}
+
 // Do computes elements [lo, hi): runs of the innermost axis, in the order of the
 // result. An operand that repeats along it is spread over a small block that stays
 // in the first cache.
 func (j *qPairJob) Do(lo, hi int) {
 	var p qWalk
+	var room qRoom
 	p.start(&j.axes, lo)
 	inner := &j.axes.axis[0]
 	spreadA, spreadB := inner.a == 0 && len(j.b) == len(j.dst), inner.b == 0 && len(j.a) == len(j.dst)
 	if inner.size < qSpread/2 && spreadA != spreadB {
-		j.short(&p, lo, hi, spreadA)
+		j.short(&p, &room, lo, hi, spreadA)
 		return
 	}
 	for lo < hi {
 		run := min(p.left(), hi-lo)
-		j.run(p.a, p.b, j.dst[lo:lo+run])
+		j.run(&room, p.a, p.b, j.dst[lo:lo+run])
 		lo += run
 		p.next()
 	}
@@ -217,52 +234,90 @@ func (j *qPairJob) Do(lo, hi int) {
 // short computes elements [lo, hi) where runs are short and the operand that does not
 // repeat lies as the result does: the operand that repeats is spread over several
 // runs.
-func (j *qPairJob) short(p *qWalk, lo, hi int, first bool) {
-	var block [qSpread + 8]uint8 // a run is filled beyond its end
+func (j *qPairJob) short(p *qWalk, room *qRoom, lo, hi int, first bool) {
+	row, repeats := j.a, j.b
+	if first {
+		row, repeats = j.b, j.a
+	}
+	size := j.axes.axis[0].size
 	for lo < hi {
 		n := 0
 		for n < qSpread && lo+n < hi {
-			run := min(p.left(), hi-lo-n, qSpread-n)
-			one := j.b[p.b]
+			at, left := p.b, min(hi-lo-n, qSpread-n)
 			if first {
-				one = j.a[p.a]
+				at = p.a
 			}
-			wide := uint64(one) * 0x0101010101010101
-			for i := 0; i < run; i += 8 {
-				cpu.LittleEndian.PutUint64(block[n+i:][:8], wide)
+			if runs := min(p.together(first), left/size); runs > 0 {
+				spread(room.block[n:], size, repeats[at:at+runs])
+				n += runs * size
+				p.nextRuns(runs)
+				continue
 			}
-			n += run
-			p.skip(run)
+			if left < hi-lo-n && n > qSpread/2 {
+				break // rather whole runs in the next block
+			}
+			left = min(left, p.left())
+			spread(room.block[n:], left, repeats[at:at+1])
+			n += left
+			p.skip(left)
 		}
-		if first {
-			j.pair(block[:n], j.b[lo:lo+n], j.dst[lo:lo+n])
-		} else {
-			j.pair(j.a[lo:lo+n], block[:n], j.dst[lo:lo+n])
-		}
+		j.ordered(room.block[:n], row[lo:lo+n], j.dst[lo:lo+n], first)
 		lo += n
 	}
 }
 
-// run computes dst, a run of the innermost axis, from j.a[a] and j.b[b] on.
-func (j *qPairJob) run(a, b int, dst []uint8) {
+// together is how many whole runs follow for which the operand that repeats has bytes next to
+// each other.
+func (p *qWalk) together(first bool) int {
+	outer := &p.axes.axis[1]
+	switch {
+	case p.at[0] > 0:
+		return 0
+	case p.axes.rank < 2 || first && outer.a != 1 || !first && outer.b != 1:
+		return 1
+	}
+	return outer.size - p.at[1]
+}
+
+// run computes dst, a run of the innermost axis, from j.a[a] and j.b[b] on. A long run with one
+// operand that repeats is a function of the other one's bytes, whose table takes less.
+func (j *qPairJob) run(room *qRoom, a, b int, dst []uint8) {
 	inner := &j.axes.axis[0]
 	if inner.a == inner.b {
 		j.pair(j.a[a:a+len(dst)], j.b[b:b+len(dst)], dst)
 		return
 	}
-	var block [qSpread]uint8
-	one := j.a[a]
-	if inner.a != 0 {
-		one = j.b[b]
+	one, row, first := j.a[a:], j.b[b:], inner.a == 0
+	if !first {
+		one, row = row, one
 	}
-	operand.FillBlock(block[:min(len(dst), qSpread)], one)
+	if len(dst) >= qTableRun && lookupPays() {
+		spread(room.block[:], 256, one[:1])
+		j.ordered(room.block[:256], allBytes[:], room.table[:], first)
+		qLookup(dst, row[:len(dst)], room.table[:])
+		return
+	}
+	spread(room.block[:], min(len(dst), qSpread), one[:1])
 	for i := 0; i < len(dst); i += qSpread {
 		to := dst[i:min(i+qSpread, len(dst))]
-		if inner.a != 0 {
-			j.pair(j.a[a+i:a+i+len(to)], block[:len(to)], to)
-		} else {
-			j.pair(block[:len(to)], j.b[b+i:b+i+len(to)], to)
-		}
+		j.ordered(room.block[:len(to)], row[i:i+len(to)], to, first)
+	}
+}
+
+// allBytes has each byte at its own place: what a function makes of them is its table.
+var allBytes = func() (all [256]uint8) {
+	for i := range all {
+		all[i] = uint8(i)
+	}
+	return all
+}()
+
+// ordered computes dst from the operand that repeats, spread, and the other one.
+func (j *qPairJob) ordered(spread, row, dst []uint8, first bool) {
+	if first {
+		j.pair(spread, row, dst)
+	} else {
+		j.pair(row, spread, dst)
 	}
 }
 
@@ -367,12 +422,8 @@ func (s QConcat) Run(w *par.Workspace, out, in []*array.Array) {
 // requantTable has for each byte of a tensor quantised by x the one that is quantised
 // by y.
 func requantTable(table *[256]uint8, x, y qParam) {
-	var all [256]uint8
 	var reals [256]float32
-	for i := range all {
-		all[i] = uint8(i)
-	}
-	dequantizeGo(reals[:], all[:], x.flip, x.scale, x.zero)
+	dequantizeGo(reals[:], allBytes[:], x.flip, x.scale, x.zero)
 	lo, hi := float32(-y.zero), float32(255-y.zero)
 	quantizeGo(reals[:], y.scale, lo, hi, y.zero, table[:])
 	for i := range table {

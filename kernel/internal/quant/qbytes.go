@@ -81,6 +81,21 @@ func qLookupGo(dst, src, table []uint8) {
 	}
 }
 
+// spreadSpare is how many bytes after its result spread may write.
+const spreadSpare = 64
+
+// spreadGo is the twin of qSpreadAVX512: it writes each byte of src run times, and up to
+// spreadSpare bytes after those.
+func spreadGo(dst []uint8, run int, src []uint8) {
+	for _, v := range src {
+		wide := uint64(v) * 0x0101010101010101
+		for i := 0; i < run; i += 8 {
+			cpu.LittleEndian.PutUint64(dst[i:][:8], wide)
+		}
+		dst = dst[run:]
+	}
+}
+
 // qMostGo is the twin of qMostAVX512: dst[i] is the greatest of src[i+step·t], t
 // below count, 0 where count is 0; in and out are applied to bytes before and after.
 func qMostGo(count, step int, src, dst []uint8, in, out uint8) {
@@ -101,7 +116,7 @@ func qAddUpGo(acc []int32, src []uint8, flip uint8) {
 	}
 }
 
-// qTotalGo is the twin of qTotalAVX512.
+// qTotalGo is the twin of qTotalsAVX512 for a row.
 func qTotalGo(src []uint8, flip uint8) (sum int64) {
 	for _, v := range src {
 		sum += int64(v ^ flip)

@@ -61,7 +61,9 @@ func TestQBytesAgainstTheirTwins(t *testing.T) {
 			require.Equal(t, plain, back, level)
 			l, h := valueRange(floats)
 			require.Equal(t, [2]float32{low, high}, [2]float32{l, h}, level)
-			require.Equal(t, qTotalGo(a, s.flip), qTotal(a, s.flip), level)
+			var totals [1]int64
+			qTotals(totals[:], n, a, s.flip)
+			require.Equal(t, qTotalGo(a, s.flip), totals[0], level)
 			sums, added := make([]int32, n), make([]int32, n)
 			qAddUpGo(sums, a, s.flip)
 			qAddUp(added, a, s.flip)
@@ -70,6 +72,39 @@ func TestQBytesAgainstTheirTwins(t *testing.T) {
 			qEvensGo(half, a)
 			qEvens(evens, a)
 			require.Equal(t, half, evens, level)
+		})
+	}
+}
+
+// TestQuantizeRoundsQuotients takes floats next to where a quotient rounds to another byte, or two
+// of them would, and scales of all kinds: a quotient is rounded to f32 first.
+func TestQuantizeRoundsQuotients(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 44))
+	scales := []float32{1, 0.5, 1.0 / 255, 3, 0x1p-60, 0x1p60, 0x1.8p-61, 0x1.fffffep59, 0x1.fffffep-7, 0x1p-140, 0x1p126, 0x1p-127, 0x1.8p120,
+		math.SmallestNonzeroFloat32, math.MaxFloat32, float32(math.Inf(1)), float32(math.NaN()), 0, -0.1}
+	for len(scales) < 400 {
+		scales = append(scales, math.Float32frombits(uint32(67+r.IntN(120))<<23|r.Uint32()>>9))
+	}
+	for _, scale := range scales {
+		zero := int32(r.IntN(256))
+		lo, hi := float32(-zero), float32(255-zero)
+		floats := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32}
+		for q := float32(-257.5); q <= 257.5; q += 0.5 {
+			x := float32(q * scale)
+			for range 3 {
+				x = math.Nextafter32(x, float32(math.Inf(-1)))
+			}
+			for range 7 {
+				floats = append(floats, x)
+				x = math.Nextafter32(x, float32(math.Inf(1)))
+			}
+		}
+		want := make([]uint8, len(floats))
+		quantizeGo(floats, scale, lo, hi, zero, want)
+		kerneltest.QLevels(t, func(level string) {
+			got := make([]uint8, len(floats))
+			quantize(floats, scale, lo, hi, zero, got)
+			require.Equal(t, want, got, "%s: scale %g", level, scale)
 		})
 	}
 }

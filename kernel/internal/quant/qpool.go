@@ -1,9 +1,6 @@
 package quant
 
 import (
-	"math/bits"
-	"unsafe"
-
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/geom"
@@ -75,8 +72,9 @@ func (s QAvgPool) Run(w *par.Workspace, out, in []*array.Array) {
 	w.Release(mark)
 }
 
-// qPoolSum is how many bytes always have a sum that is an int32.
-const qPoolSum = 1 << 23
+// qPoolSum and qPoolWord are how many bytes always have a sum that is an int32, and one
+// of 16 bits.
+const qPoolSum, qPoolWord = 1 << 23, 257
 
 // qPoolJob is a pooling in progress. Element (position, channel) of an image lies
 // at position·atPos + channel·atChan.
@@ -199,13 +197,38 @@ func (j *qPoolJob) whole() bool {
 	return j.OutPlane == 1 && j.Kernel == j.In && j.PadLo == [3]int{} && j.end == j.In
 }
 
-// meanPlanes takes the means of planes [lo, hi).
+// meanPlanes takes the means of planes [lo, hi), of as many at a time as a panel has columns.
 func (j *qPoolJob) meanPlanes(lo, hi int) {
+	n := j.InPlane
+	if n > qPoolSum {
+		j.longPlanes(lo, hi)
+		return
+	}
+	var totals [qCols]int64
+	var sums, bias [qCols]int32
+	var scale [qCols]float32
+	operand.FillBlock(bias[:], -int32(n)*j.zeroX)
+	operand.FillBlock(scale[:], j.scale/float32(n))
+	e := qEpilogue{bias: bias[:], scale: scale[:], lo: j.lo, hi: j.hi, zero: j.zero}
+	for ; lo < hi; lo += qCols {
+		some := totals[:min(hi-lo, qCols)]
+		qTotals(some, n, j.src[lo*n:], j.flip)
+		for i, v := range some {
+			sums[i] = int32(v)
+		}
+		t := qTileOut{rows: 1, cols: len(some), sums: sums[:], dst: j.dst[lo : lo+len(some)]}
+		t.requant(&e)
+	}
+}
+
+// longPlanes takes the means of planes whose sums need 64 bits.
+func (j *qPoolJob) longPlanes(lo, hi int) {
 	n := j.InPlane
 	scale := j.scale / float32(n)
 	for i := lo; i < hi; i++ {
-		sum := qTotal(j.src[i*n:(i+1)*n], j.flip) - int64(n)*int64(j.zeroX)
-		j.dst[i] = uint8(clampRound(float32(float32(sum)*scale), j.lo, j.hi, j.zero))
+		var sum [1]int64
+		qTotals(sum[:], n, j.src[i*n:], j.flip)
+		j.dst[i] = uint8(clampRound(float32(float32(sum[0]-int64(n)*int64(j.zeroX))*scale), j.lo, j.hi, j.zero))
 	}
 }
 
@@ -278,72 +301,6 @@ func (j *qPoolJob) mostPlane(dst, src []uint8) bool {
 		}
 	}
 	return true
-}
-
-// qPoolTile is the argument of the assembly for a vector of results of some lines,
-// whose windows have as many lines of taps; the generator knows the places of its
-// fields.
-type qPoolTile struct {
-	src             *uint8
-	at              int // from src, where the first tap of the first window lies
-	dst             *uint8
-	lines, lineStep int // of results; bytes between the first lines of their windows
-	ld              int // between lines of results
-	rows, rowStep   int // of a window
-	taps, tapStep   int // of a line of it
-	even            int // 1 where every second window is a result
-	keep            uint64
-	masks           [qPoolRows]uint64 // by the tap, windows for which it lies in the line
-}
-
-// mostTiles takes the maxima of the windows of a plane, a vector of windows of
-// neighbouring positions at a time.
-func (j *qPoolJob) mostTiles(dst, src []uint8) {
-	ow, s := j.Out[2], j.Stride[2]
-	t := qPoolTile{lineStep: j.Stride[1] * j.In[2], ld: ow, rowStep: j.Dilate[1] * j.In[2], taps: j.Kernel[2], tapStep: j.Dilate[2], even: s - 1}
-	for x := 0; x < ow; x += 64 / s {
-		t.at = x*s - j.PadLo[2]
-		t.keep = lanesBelow(min(ow-x, 64/s))
-		for k := range t.taps {
-			at := t.at + k*t.tapStep
-			t.masks[k] = lanesBelow(j.In[2]-at) &^ lanesBelow(-at)
-		}
-		j.mostLines(dst[x:], src, &t)
-	}
-}
-
-// lanesBelow is a mask of the first n of 64 lanes.
-func lanesBelow(n int) uint64 {
-	if n <= 0 {
-		return 0
-	}
-	return 1<<n - 1
-}
-
-// mostLines computes all lines of a vector of results: those whose windows lie in the
-// plane together, others one by one.
-func (j *qPoolJob) mostLines(dst, src []uint8, t *qPoolTile) {
-	reach := j.Kernel[1] * j.Dilate[1]
-	_ = src[j.InPlane-1]
-	for o := 0; o < j.Out[1]; o += t.lines {
-		top := o*j.Stride[1] - j.PadLo[1]
-		t.lines = 1
-		if last := j.In[1] - reach + j.Dilate[1] - 1; top >= 0 && top <= last {
-			t.lines = min(j.Out[1]-o, (last-top)/j.Stride[1]+1)
-		}
-		end := min(top+reach, j.In[1])
-		top = geom.FirstTap(top, j.Dilate[1])
-		if t.rows = max(0, (end-top+j.Dilate[1]-1)/j.Dilate[1]); t.rows == 0 {
-			fillBytes(dst[o*t.ld:][:bits.Len64(t.keep)], j.flip)
-			continue
-		}
-		t.src, t.dst = &src[top*j.In[2]], &dst[o*t.ld]
-		if p := (*uint8)(unsafe.Pointer(t)); j.flip == 0 {
-			qPoolU8AVX512(p)
-		} else {
-			qPoolI8AVX512(p)
-		}
-	}
 }
 
 // window pools one window of len(acc) channels next to each other. Sums of the
@@ -425,6 +382,10 @@ func (j *qPoolJob) meanPlane(dst, src []uint8) bool {
 	if j.In[0] != 1 || j.Out[0] != 1 || j.Kernel[0] != 1 || j.PadLo[0] != 0 || max(j.In[2], j.Out[2]) > qPoolLine || j.Kernel[1]*j.Kernel[2] > qPoolSum {
 		return false
 	}
+	if j.Stride[2] <= 2 && (j.Kernel[2]+j.Stride[2]-1)/j.Stride[2] <= qPoolRows && j.Kernel[1]*j.Kernel[2] <= qPoolWord && cpu.HasAVX512() {
+		j.meanTiles(dst, src)
+		return true
+	}
 	var sums [qPoolLine]int32
 	var means [qPoolLine]float32
 	for o := range j.Out[1] {
@@ -450,21 +411,14 @@ func (j *qPoolJob) meanLine(line []float32, cols []int32, own, padded int) {
 	k, s := j.Kernel[2], j.Stride[2]
 	for x := range line {
 		left := x*s - j.PadLo[2]
-		right := min(left+k, j.end[2])
-		width := right - left
-		left, right = max(left, 0), min(right, len(cols))
+		left, right := max(left, 0), min(left+k, len(cols))
 		var v int32
 		if left < right {
 			for _, c := range cols[left:right] {
 				v += c
 			}
 		}
-		n := own * max(right-left, 0)
-		divisor := n
-		if j.include {
-			divisor = padded * width
-		}
-		scale := j.scale / float32(max(divisor, 1))
-		line[x] = float32(float32(v-int32(n)*j.zeroX) * scale)
+		bias, scale := j.windowOf(x, own, padded)
+		line[x] = float32(float32(v+bias) * scale)
 	}
 }

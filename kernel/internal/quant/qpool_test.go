@@ -100,6 +100,20 @@ func TestQMaxPoolOfPadding(t *testing.T) {
 	}
 }
 
+// TestQAvgPoolBeyondItsOperand has windows that begin after the last line and column, as where a
+// size was rounded up, and mean nothing: 0.
+func TestQAvgPoolBeyondItsOperand(t *testing.T) {
+	one, zero := array.Scalar(float32(1)), array.FromSlice([]uint8{9}, 1)
+	x := array.FromSlice([]uint8{11, 13, 10, 10, 11, 13, 10, 10, 9, 9, 9, 9, 19, 19, 19, 19}, 1, 1, 4, 4)
+	for stride, want := range map[int][]uint8{2: {12, 10, 9, 14, 14, 9, 9, 9, 9}, 1: {12, 11, 10, 11, 10, 9, 14, 14, 14}} {
+		kerneltest.QLevels(t, func(level string) {
+			out := array.New(array.U8, 1, 1, 3, 3)
+			QAvgPool{Kernel: []int{2, 2}, Stride: []int{stride, stride}}.Run(&par.Workspace{}, []*array.Array{out}, []*array.Array{x, one, zero, one, zero})
+			require.Equal(t, want, array.Bytes(out), "%s %d", level, stride)
+		})
+	}
+}
+
 // TestQAvgPoolOfManyElements has sums that no int32 holds, of a plane and of a window in
 // other layouts or next to padding.
 func TestQAvgPoolOfManyElements(t *testing.T) {

@@ -111,6 +111,12 @@ func qLookup(dst, src, table []uint8) {
 	qLookupGo(dst[n:], src[n:], table)
 }
 
+// lookupPays reports whether a table, made and looked up, takes less than the arithmetic of a run
+// of qTableRun bytes: not where an instruction looks up in a quarter of it.
+func lookupPays() bool { return cpu.Host.Level < cpu.NEON }
+
+func spread(dst []uint8, run int, src []uint8) { spreadGo(dst, run, src) }
+
 // qMost sets dst to the greatest of count bytes each; see qMostGo.
 func qMost(count, step int, src, dst []uint8, in, out uint8) {
 	n := neonPart(len(dst))
@@ -134,14 +140,17 @@ func qAddUp(acc []int32, src []uint8, flip uint8) {
 	qAddUpGo(acc[n:], src[n:], flip)
 }
 
-// qTotal returns the sum of bytes; see qTotalGo.
-func qTotal(src []uint8, flip uint8) int64 {
-	var sums [2]int64
-	n := neonPart(len(src))
-	if n > 0 {
-		qTotalNEON(n, &src[0], fours(flip), &sums[0])
+// qTotals writes the sums of rows of n bytes each; see qTotalGo.
+func qTotals(sums []int64, n int, src []uint8, flip uint8) {
+	whole := neonPart(n)
+	for i := range sums {
+		var parts [2]int64
+		row := src[i*n : (i+1)*n]
+		if whole > 0 {
+			qTotalNEON(whole, &row[0], fours(flip), &parts[0])
+		}
+		sums[i] = qTotalGo(row[whole:], flip) + parts[0] + parts[1]
 	}
-	return qTotalGo(src[n:], flip) + sums[0] + sums[1]
 }
 
 func rescale(sums []int32, units []float32, zero int32, scale float32, bias []int32, by []float32) {

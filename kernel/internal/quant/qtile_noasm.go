@@ -28,11 +28,19 @@ func valueRange(src []float32) (lo, hi float32) { return valueRangeGo(src) }
 
 func qLookup(dst, src, table []uint8) { qLookupGo(dst, src, table) }
 
+func lookupPays() bool { return true }
+
+func spread(dst []uint8, run int, src []uint8) { spreadGo(dst, run, src) }
+
 func qMost(count, step int, src, dst []uint8, in, out uint8) { qMostGo(count, step, src, dst, in, out) }
 
 func qAddUp(acc []int32, src []uint8, flip uint8) { qAddUpGo(acc, src, flip) }
 
-func qTotal(src []uint8, flip uint8) int64 { return qTotalGo(src, flip) }
+func qTotals(sums []int64, n int, src []uint8, flip uint8) {
+	for i := range sums {
+		sums[i] = qTotalGo(src[i*n:(i+1)*n], flip)
+	}
+}
 
 func rescale(sums []int32, units []float32, zero int32, scale float32, bias []int32, by []float32) {
 	rescaleGo(sums, units, zero, scale, bias, by)

@@ -12,11 +12,25 @@ func qAddAVX2(n int, a *uint8, b *uint8, flip uint32, zeroA int32, zeroB int32, 
 //go:noescape
 func qMulAVX2(n int, a *uint8, b *uint8, flip uint32, zeroA int32, zeroB int32, scale float32, lo float32, hi float32, zero int32, dst *uint8)
 
+// qAddAVX512 adds n pairs: dst = round((a-zeroA)·scaleA + (b-zeroB)·scaleB) + zero,
+// both products rounded before the sum, which is clamped to lo and hi, integers.
+// flip, four equal bytes, is applied to a and b first.
+//
+//go:noescape
+func qAddAVX512(n int, a *uint8, b *uint8, flip uint32, zeroA int32, zeroB int32, scaleA float32, scaleB float32, lo float32, hi float32, zero int32, dst *uint8)
+
 // qMulAVX512 multiplies n pairs: dst = round((a-zeroA)·(b-zeroB)·scale) + zero, the
-// product clamped to lo and hi. flip, four equal bytes, is applied to a and b first.
+// product clamped to lo and hi, integers. flip, four equal bytes, is applied to a and b
+// first.
 //
 //go:noescape
 func qMulAVX512(n int, a *uint8, b *uint8, flip uint32, zeroA int32, zeroB int32, scale float32, lo float32, hi float32, zero int32, dst *uint8)
+
+// qSpreadAVX512 writes each of count bytes run times, both above 0, and up to 63 bytes
+// after those.
+//
+//go:noescape
+func qSpreadAVX512(count int, run int, src *uint8, dst *uint8)
 
 // qQuantizeAVX2 is qQuantizeAVX512 for n a multiple of 16.
 //

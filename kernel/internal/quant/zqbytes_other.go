@@ -12,7 +12,15 @@ func qMulAVX2(n int, a *uint8, b *uint8, flip uint32, zeroA int32, zeroB int32, 
 	panic("kernel: no assembly for this processor")
 }
 
+func qAddAVX512(n int, a *uint8, b *uint8, flip uint32, zeroA int32, zeroB int32, scaleA float32, scaleB float32, lo float32, hi float32, zero int32, dst *uint8) {
+	panic("kernel: no assembly for this processor")
+}
+
 func qMulAVX512(n int, a *uint8, b *uint8, flip uint32, zeroA int32, zeroB int32, scale float32, lo float32, hi float32, zero int32, dst *uint8) {
+	panic("kernel: no assembly for this processor")
+}
+
+func qSpreadAVX512(count int, run int, src *uint8, dst *uint8) {
 	panic("kernel: no assembly for this processor")
 }
 

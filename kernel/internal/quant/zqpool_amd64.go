@@ -15,11 +15,11 @@ func qMostAVX512(n int, count int, step int, src *uint8, dst *uint8, in uint32, 
 //go:noescape
 func qAddUpAVX512(n int, src *uint8, flip uint32, acc *int32)
 
-// qTotalAVX512 writes eight sums, of all n bytes together, at least one; flip, four
-// equal bytes, is applied to them first.
+// qTotalsAVX512 writes the sums of rows of n bytes each, both above 0; flip, four equal
+// bytes, is applied to them first.
 //
 //go:noescape
-func qTotalAVX512(n int, src *uint8, flip uint32, sum *int64)
+func qTotalsAVX512(rows int, n int, src *uint8, flip uint32, sums *int64)
 
 // qMostAVX2 sets dst[i] to the greatest of src[i+step·t], t below count, for n bytes,
 // a multiple of 32; in and out, four equal bytes each, are applied to the bytes
@@ -49,3 +49,13 @@ func qPoolU8AVX512(s *uint8)
 //
 //go:noescape
 func qPoolI8AVX512(s *uint8)
+
+// qMeanBy1AVX512 takes the means of the windows, 1 apart, that s, a qMeanTile, says.
+//
+//go:noescape
+func qMeanBy1AVX512(s *uint8)
+
+// qMeanBy2AVX512 takes the means of the windows, 2 apart, that s, a qMeanTile, says.
+//
+//go:noescape
+func qMeanBy2AVX512(s *uint8)

@@ -54,37 +54,50 @@ vector:
 	VZEROUPPER
 	RET
 
-// func qTotalAVX512(n int, src *uint8, flip uint32, sum *int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·qTotalAVX512(SB), NOSPLIT, $0-32
-	MOVQ         n+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         sum+24(FP), DX
-	VBROADCASTSS flip+16(FP), Z2
-	VPXORD       Z0, Z0, Z0
+// func qTotalsAVX512(rows int, n int, src *uint8, flip uint32, sums *int64)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2
+TEXT ·qTotalsAVX512(SB), NOSPLIT, $0-40
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         sums+32(FP), BX
+	VBROADCASTSS flip+24(FP), Z2
 	VPXORD       Z1, Z1, Z1
-	SUBQ         $0x40, AX
-	JLT          few
+	MOVQ         CX, SI
+	ANDQ         $0x3f, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVQ        DI, K1
+
+row:
+	VMOVDQA32 Z2, Z0
+	VMOVDQU8  (DX), K1, Z0
+	VPXORD    Z2, Z0, Z0
+	VPSADBW   Z1, Z0, Z0
+	ADDQ      SI, DX
+	MOVQ      CX, DI
+	SUBQ      SI, DI
+	JZ        sum
 
 vector:
-	VPXORD  (CX), Z2, Z3
+	VPXORD  (DX), Z2, Z3
 	VPSADBW Z1, Z3, Z3
 	VPADDQ  Z3, Z0, Z0
-	ADDQ    $0x40, CX
-	SUBQ    $0x40, AX
-	JGE     vector
+	ADDQ    $0x40, DX
+	SUBQ    $0x40, DI
+	JNZ     vector
 
-few:
-	ADDQ       $0x40, AX
-	MOVQ       $-1, BX
-	BZHIQ      AX, BX, BX
-	KMOVQ      BX, K1
-	VMOVDQU8.Z (CX), K1, Z3
-	VPXORD     Z3, Z2, Z3
-	VMOVDQU8.Z Z3, K1, Z3
-	VPSADBW    Z1, Z3, Z3
-	VPADDQ     Z3, Z0, Z0
-	VMOVDQU64  Z0, (DX)
+sum:
+	VEXTRACTI64X4 $0x01, Z0, Y3
+	VPADDQ        Y3, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X3
+	VPADDQ        X3, X0, X0
+	VPSHUFD       $0x4e, X0, X3
+	VPADDQ        X3, X0, X0
+	VMOVQ         X0, (BX)
+	ADDQ          $0x08, BX
+	DECQ          AX
+	JNZ           row
 	VZEROUPPER
 	RET
 
@@ -259,5 +272,167 @@ store:
 	ADDQ     SI, DX
 	DECQ     BX
 	JNZ      line
+	VZEROUPPER
+	RET
+
+// func qMeanBy1AVX512(s *uint8)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL
+TEXT ·qMeanBy1AVX512(SB), NOSPLIT, $0-8
+	MOVQ         s+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         16(AX), DX
+	MOVQ         24(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         32(AX), DI
+	MOVQ         56(AX), R8
+	MOVQ         88(AX), R9
+	KMOVQ        R9, K2
+	KSHIFTRQ     $0x10, K2, K3
+	VBROADCASTSS 492(AX), Z27
+	VBROADCASTSS 480(AX), Z28
+	VBROADCASTSS 484(AX), Z29
+	VBROADCASTSS 488(AX), Z30
+	MOVL         $0x01010101, R12
+	VPBROADCASTD R12, Z1
+	VMOVDQU32    224(AX), Z10
+	VMOVDQU32    288(AX), Z11
+	VMOVDQU32    352(AX), Z12
+	VMOVDQU32    416(AX), Z13
+	ADDQ         8(AX), CX
+
+line:
+	VPXORD Z0, Z0, Z0
+	MOVQ   CX, R9
+	LEAQ   96(AX), R10
+	MOVQ   64(AX), R11
+
+tap:
+	KMOVQ (R10), K1
+	MOVQ  R9, R12
+	MOVQ  48(AX), R13
+
+row:
+	VMOVDQA32     Z27, Z2
+	VMOVDQU8      (R12), K1, Y2
+	VPXORD        Y27, Y2, Y2
+	VPMOVZXBW     Y2, Z2
+	VPADDW        Z2, Z0, Z0
+	ADDQ          R8, R12
+	DECQ          R13
+	JNZ           row
+	ADDQ          $0x01, R9
+	ADDQ          $0x08, R10
+	DECQ          R11
+	JNZ           tap
+	VEXTRACTI64X4 $0x01, Z0, Y2
+	VPMOVZXWD     Y0, Z0
+	VPADDD        Z10, Z0, Z0
+	VCVTDQ2PS     Z0, Z0
+	VMULPS        Z12, Z0, Z0
+	VMAXPS        Z28, Z0, Z0
+	VMINPS        Z29, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VPADDD        Z30, Z0, Z0
+	VPMOVDB       Z0, X0
+	VMOVDQU8      X0, K2, (DX)
+	KTESTW        K3, K3
+	JZ            next
+	VPMOVZXWD     Y2, Z2
+	VPADDD        Z11, Z2, Z2
+	VCVTDQ2PS     Z2, Z2
+	VMULPS        Z13, Z2, Z2
+	VMAXPS        Z28, Z2, Z2
+	VMINPS        Z29, Z2, Z2
+	VCVTPS2DQ     Z2, Z2
+	VPADDD        Z30, Z2, Z2
+	VPMOVDB       Z2, X2
+	VMOVDQU8      X2, K3, 16(DX)
+
+next:
+	ADDQ DI, CX
+	ADDQ SI, DX
+	DECQ BX
+	JNZ  line
+	VZEROUPPER
+	RET
+
+// func qMeanBy2AVX512(s *uint8)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL
+TEXT ·qMeanBy2AVX512(SB), NOSPLIT, $0-8
+	MOVQ         s+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         16(AX), DX
+	MOVQ         24(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         32(AX), DI
+	MOVQ         56(AX), R8
+	MOVQ         88(AX), R9
+	KMOVQ        R9, K2
+	KSHIFTRQ     $0x10, K2, K3
+	VBROADCASTSS 492(AX), Z27
+	VBROADCASTSS 480(AX), Z28
+	VBROADCASTSS 484(AX), Z29
+	VBROADCASTSS 488(AX), Z30
+	MOVL         $0x01010101, R12
+	VPBROADCASTD R12, Z1
+	VMOVDQU32    224(AX), Z10
+	VMOVDQU32    288(AX), Z11
+	VMOVDQU32    352(AX), Z12
+	VMOVDQU32    416(AX), Z13
+	ADDQ         8(AX), CX
+
+line:
+	VPXORD Z0, Z0, Z0
+	MOVQ   CX, R9
+	LEAQ   96(AX), R10
+	MOVQ   64(AX), R11
+
+tap:
+	KMOVQ (R10), K1
+	MOVQ  R9, R12
+	MOVQ  48(AX), R13
+
+row:
+	VMOVDQA32     Z27, Z2
+	VMOVDQU8      (R12), K1, Z2
+	VPXORD        Z27, Z2, Z2
+	VPMADDUBSW    Z1, Z2, Z2
+	VPADDW        Z2, Z0, Z0
+	ADDQ          R8, R12
+	DECQ          R13
+	JNZ           row
+	ADDQ          $0x02, R9
+	ADDQ          $0x08, R10
+	DECQ          R11
+	JNZ           tap
+	VEXTRACTI64X4 $0x01, Z0, Y2
+	VPMOVZXWD     Y0, Z0
+	VPADDD        Z10, Z0, Z0
+	VCVTDQ2PS     Z0, Z0
+	VMULPS        Z12, Z0, Z0
+	VMAXPS        Z28, Z0, Z0
+	VMINPS        Z29, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VPADDD        Z30, Z0, Z0
+	VPMOVDB       Z0, X0
+	VMOVDQU8      X0, K2, (DX)
+	KTESTW        K3, K3
+	JZ            next
+	VPMOVZXWD     Y2, Z2
+	VPADDD        Z11, Z2, Z2
+	VCVTDQ2PS     Z2, Z2
+	VMULPS        Z13, Z2, Z2
+	VMAXPS        Z28, Z2, Z2
+	VMINPS        Z29, Z2, Z2
+	VCVTPS2DQ     Z2, Z2
+	VPADDD        Z30, Z2, Z2
+	VPMOVDB       Z2, X2
+	VMOVDQU8      X2, K3, 16(DX)
+
+next:
+	ADDQ DI, CX
+	ADDQ SI, DX
+	DECQ BX
+	JNZ  line
 	VZEROUPPER
 	RET

@@ -12,7 +12,7 @@ func qAddUpAVX512(n int, src *uint8, flip uint32, acc *int32) {
 	panic("kernel: no assembly for this processor")
 }
 
-func qTotalAVX512(n int, src *uint8, flip uint32, sum *int64) {
+func qTotalsAVX512(rows int, n int, src *uint8, flip uint32, sums *int64) {
 	panic("kernel: no assembly for this processor")
 }
 
@@ -33,5 +33,13 @@ func qPoolU8AVX512(s *uint8) {
 }
 
 func qPoolI8AVX512(s *uint8) {
+	panic("kernel: no assembly for this processor")
+}
+
+func qMeanBy1AVX512(s *uint8) {
+	panic("kernel: no assembly for this processor")
+}
+
+func qMeanBy2AVX512(s *uint8) {
 	panic("kernel: no assembly for this processor")
 }

@@ -38,13 +38,6 @@ func qDequantAVX512(rows int, cols int, acc *int32, ldacc int, bias *int32, scal
 //go:noescape
 func qDequantAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, ldadd int, dst *float32, ld int)
 
-// qAddAVX512 adds n pairs: dst = round((a-zeroA)·scaleA + (b-zeroB)·scaleB) + zero,
-// both products rounded before the sum, which is clamped to lo and hi. flip, four
-// equal bytes, is applied to a and b first.
-//
-//go:noescape
-func qAddAVX512(n int, a *uint8, b *uint8, flip uint32, zeroA int32, zeroB int32, scaleA float32, scaleB float32, lo float32, hi float32, zero int32, dst *uint8)
-
 // qQuantizeAVX512 quantises n floats: dst = round(src/scale) + zero, the quotient
 // clamped to lo and hi, NaN as lo.
 //

@@ -412,63 +412,6 @@ row:
 	VZEROUPPER
 	RET
 
-// func qAddAVX512(n int, a *uint8, b *uint8, flip uint32, zeroA int32, zeroB int32, scaleA float32, scaleB float32, lo float32, hi float32, zero int32, dst *uint8)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·qAddAVX512(SB), NOSPLIT, $0-64
-	MOVQ         n+0(FP), AX
-	MOVQ         a+8(FP), CX
-	MOVQ         b+16(FP), DX
-	MOVQ         dst+56(FP), BX
-	VBROADCASTSS zeroA+28(FP), Z24
-	VBROADCASTSS zeroB+32(FP), Z25
-	VBROADCASTSS scaleA+36(FP), Z26
-	VBROADCASTSS scaleB+40(FP), Z27
-	VBROADCASTSS lo+44(FP), Z28
-	VBROADCASTSS hi+48(FP), Z29
-	VBROADCASTSS zero+52(FP), Z30
-	VBROADCASTSS flip+24(FP), Z31
-	KXNORQ       K1, K1, K1
-
-loop:
-	CMPQ  AX, $0x10
-	JGE   full
-	TESTQ AX, AX
-	JZ    done
-	MOVQ  $-1, SI
-	BZHIQ AX, SI, SI
-	KMOVQ SI, K1
-	MOVQ  $0x00000010, AX
-
-full:
-	VMOVDQU8.Z (CX), K1, X0
-	VPXORD     X31, X0, X0
-	VPMOVZXBD  X0, Z0
-	VPSUBD     Z24, Z0, Z0
-	VCVTDQ2PS  Z0, Z0
-	VMOVDQU8.Z (DX), K1, X1
-	VPXORD     X31, X1, X1
-	VPMOVZXBD  X1, Z1
-	VPSUBD     Z25, Z1, Z1
-	VCVTDQ2PS  Z1, Z1
-	VMULPS     Z26, Z0, Z0
-	VMULPS     Z27, Z1, Z1
-	VADDPS     Z1, Z0, Z0
-	VMAXPS     Z28, Z0, Z0
-	VMINPS     Z29, Z0, Z0
-	VCVTPS2DQ  Z0, Z0
-	VPADDD     Z30, Z0, Z0
-	VPMOVDB    Z0, X0
-	VMOVDQU8   X0, K1, (BX)
-	ADDQ       $0x10, CX
-	ADDQ       $0x10, DX
-	ADDQ       $0x10, BX
-	SUBQ       $0x10, AX
-	JMP        loop
-
-done:
-	VZEROUPPER
-	RET
-
 // func qQuantizeAVX512(n int, src *float32, scale float32, lo float32, hi float32, zero int32, dst *uint8)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·qQuantizeAVX512(SB), NOSPLIT, $0-40

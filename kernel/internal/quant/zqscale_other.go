@@ -28,10 +28,6 @@ func qDequantAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, scale 
 	panic("kernel: no assembly for this processor")
 }
 
-func qAddAVX512(n int, a *uint8, b *uint8, flip uint32, zeroA int32, zeroB int32, scaleA float32, scaleB float32, lo float32, hi float32, zero int32, dst *uint8) {
-	panic("kernel: no assembly for this processor")
-}
-
 func qQuantizeAVX512(n int, src *float32, scale float32, lo float32, hi float32, zero int32, dst *uint8) {
 	panic("kernel: no assembly for this processor")
 }

@@ -18,6 +18,9 @@ func emitPool(w writer) {
 	for _, signed := range []bool{false, true} {
 		poolPlane(w, signed)
 	}
+	for stride := 1; stride <= 2; stride++ {
+		meanPlane(w, stride)
+	}
 }
 
 // Places of fields of kernel's qPoolTile.
@@ -35,6 +38,16 @@ const (
 	poolEven
 	poolKeep
 	poolMasks
+)
+
+// Places of those that its qMeanTile has after 16 masks.
+const (
+	meanBias  = poolMasks + 16*8
+	meanScale = meanBias + 32*4
+	meanLo    = meanScale + 32*4
+	meanHi    = meanLo + 4
+	meanZero  = meanHi + 4
+	meanFlip  = meanZero + 4
 )
 
 // poolPlane writes the greatest of windows: a vector of neighbouring bytes is kept
@@ -78,6 +91,81 @@ func poolPlane(w writer, signed bool) {
 	w.VPMOVWB(z(0), y(0))
 	w.Label("store")
 	w.VMOVDQU8(z(0), reg.K2, at(dst, 0))
+	w.ADDQ(lineStep, src)
+	w.ADDQ(ld, dst)
+	w.DECQ(lines)
+	w.JNZ(LabelRef("line"))
+	w.end()
+}
+
+// meanPlane writes the means of windows: sums of 32 windows next to each other are words, of bytes
+// under masks of those that lie in the line, the others being what stands for 0. Of stride
+// 2 a pair of bytes is a window's.
+func meanPlane(w writer, stride int) {
+	w.begin(fmt.Sprintf("qMeanBy%dAVX512", stride), "func(s *uint8)",
+		fmt.Sprintf("takes the means of the windows, %d apart, that s, a qMeanTile, says.", stride))
+	s := w.arg("s")
+	field := w.fields(s)
+	src, dst, lines, ld, lineStep := field(poolSrc), field(poolDst), field(poolLines), field(poolLd), field(poolLineStep)
+	rowStep, q := field(poolRowStep), field(poolKeep)
+	w.KMOVQ(q, reg.K2)
+	w.KSHIFTRQ(U8(16), reg.K2, reg.K3)
+	for i, off := range []int{meanFlip, meanLo, meanHi, meanZero} {
+		w.VBROADCASTSS(at(s, off), z(27+i))
+	}
+	mask, taps, p, rows := w.GP64(), w.GP64(), w.GP64(), w.GP64()
+	w.MOVL(U32(0x01010101), p.As32())
+	w.VPBROADCASTD(p.As32(), z(1))
+	for i, off := range []int{meanBias, meanScale} {
+		for h := range 2 {
+			w.VMOVDQU32(at(s, off+64*h), z(10+2*i+h))
+		}
+	}
+	w.ADDQ(at(s, poolAt), src)
+	w.Label("line")
+	w.VPXORD(z(0), z(0), z(0))
+	w.MOVQ(src, q)
+	w.LEAQ(at(s, poolMasks), mask)
+	w.MOVQ(at(s, poolTaps), taps)
+	w.Label("tap")
+	w.KMOVQ(at(mask, 0), reg.K1)
+	w.MOVQ(q, p)
+	w.MOVQ(at(s, poolRows), rows)
+	w.Label("row")
+	w.VMOVDQA32(z(27), z(2))
+	if stride == 1 {
+		w.VMOVDQU8(at(p, 0), reg.K1, y(2))
+		w.VPXORD(y(27), y(2), y(2))
+		w.VPMOVZXBW(y(2), z(2))
+	} else {
+		w.VMOVDQU8(at(p, 0), reg.K1, z(2))
+		w.VPXORD(z(27), z(2), z(2))
+		w.VPMADDUBSW(z(1), z(2), z(2))
+	}
+	w.VPADDW(z(2), z(0), z(0))
+	w.ADDQ(rowStep, p)
+	w.DECQ(rows)
+	w.JNZ(LabelRef("row"))
+	w.ADDQ(U8(stride), q)
+	w.ADDQ(U8(8), mask)
+	w.DECQ(taps)
+	w.JNZ(LabelRef("tap"))
+	w.VEXTRACTI64X4(U8(1), z(0), y(2))
+	for h, k := range []reg.Register{reg.K2, reg.K3} {
+		v := z(2 * h)
+		if h == 1 {
+			w.KTESTW(k, k)
+			w.JZ(LabelRef("next"))
+		}
+		w.VPMOVZXWD(v.AsY(), v)
+		w.VPADDD(z(10+h), v, v)
+		w.VCVTDQ2PS(v, v)
+		w.VMULPS(z(12+h), v, v)
+		w.clamp512(v)
+		w.VPMOVDB(v, v.AsX())
+		w.VMOVDQU8(v.AsX(), k, at(dst, 16*h))
+	}
+	w.Label("next")
 	w.ADDQ(lineStep, src)
 	w.ADDQ(ld, dst)
 	w.DECQ(lines)
@@ -169,18 +257,13 @@ func (e elements) add() {
 func (e elements) total() {
 	doc := fmt.Sprintf("a multiple of %d", e.size())
 	if e.wide {
-		doc = "at least one"
+		e.totals512()
+		return
 	}
 	e.begin(e.name("qTotal"), "func(n int, src *uint8, flip uint32, sum *int64)",
 		"writes eight sums, of all n bytes together, "+doc+"; flip, four\nequal bytes, is applied to them first.")
 	n, src, sum := e.arg("n"), e.arg("src"), e.arg("sum")
 	e.broadcast("flip", e.v(2))
-	if e.wide {
-		e.total512(n, src)
-		e.VMOVDQU64(z(0), at(sum, 0))
-		e.end()
-		return
-	}
 	e.VPXOR(y(0), y(0), y(0))
 	e.VPXOR(y(1), y(1), y(1))
 	e.Label("vector")
@@ -195,24 +278,44 @@ func (e elements) total() {
 	e.end()
 }
 
-func (e elements) total512(n, src reg.GPVirtual) {
-	e.VPXORD(z(0), z(0), z(0))
+// totals512 writes the sums of rows, each of whole vectors and what is left.
+func (e elements) totals512() {
+	e.begin("qTotalsAVX512", "func(rows, n int, src *uint8, flip uint32, sums *int64)",
+		"writes the sums of rows of n bytes each, both above 0; flip, four equal\nbytes, is applied to them first.")
+	rows, n, src, sums := e.arg("rows"), e.arg("n"), e.arg("src"), e.arg("sums")
+	e.broadcast("flip", z(2))
 	e.VPXORD(z(1), z(1), z(1))
-	e.SUBQ(U8(64), n)
-	e.JLT(LabelRef("few"))
+	left, p := e.GP64(), e.GP64()
+	e.MOVQ(n, left)
+	e.ANDQ(U8(63), left)
+	e.lanes(left, reg.K1)
+	e.Label("row")
+	// What is left comes first, other bytes being what stands for 0.
+	e.VMOVDQA32(z(2), z(0))
+	e.VMOVDQU8(at(src, 0), reg.K1, z(0))
+	e.VPXORD(z(2), z(0), z(0))
+	e.VPSADBW(z(1), z(0), z(0))
+	e.ADDQ(left, src)
+	e.MOVQ(n, p)
+	e.SUBQ(left, p)
+	e.JZ(LabelRef("sum"))
 	e.Label("vector")
 	e.VPXORD(at(src, 0), z(2), z(3))
 	e.VPSADBW(z(1), z(3), z(3))
 	e.VPADDQ(z(3), z(0), z(0))
 	e.ADDQ(U8(64), src)
-	e.SUBQ(U8(64), n)
-	e.JGE(LabelRef("vector"))
-	e.Label("few")
-	e.ADDQ(U8(64), n)
-	e.lanes(n, reg.K1)
-	e.VMOVDQU8_Z(at(src, 0), reg.K1, z(3))
-	e.VPXORD(z(3), z(2), z(3))
-	e.VMOVDQU8_Z(z(3), reg.K1, z(3))
-	e.VPSADBW(z(1), z(3), z(3))
-	e.VPADDQ(z(3), z(0), z(0))
+	e.SUBQ(U8(64), p)
+	e.JNZ(LabelRef("vector"))
+	e.Label("sum")
+	e.VEXTRACTI64X4(U8(1), z(0), y(3))
+	e.VPADDQ(y(3), y(0), y(0))
+	e.VEXTRACTI128(U8(1), y(0), x(3))
+	e.VPADDQ(x(3), x(0), x(0))
+	e.VPSHUFD(U8(0x4e), x(0), x(3))
+	e.VPADDQ(x(3), x(0), x(0))
+	e.VMOVQ(x(0), at(sums, 0))
+	e.ADDQ(U8(8), sums)
+	e.DECQ(rows)
+	e.JNZ(LabelRef("row"))
+	e.end()
 }

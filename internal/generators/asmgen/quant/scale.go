@@ -15,7 +15,6 @@ func emitScale(w writer) {
 	}
 	dequant512(w)
 	dequant256(w)
-	add512(w)
 	quantize512(w)
 	rescale512(w)
 	rescale256(w)
@@ -252,39 +251,6 @@ func (w writer) each(elements int, n reg.GPVirtual, body func()) {
 	w.JMP(LabelRef("loop"))
 	w.Label("done")
 	w.end()
-}
-
-func add512(w writer) {
-	w.begin("qAddAVX512", "func(n int, a, b *uint8, flip uint32, zeroA, zeroB int32, scaleA, scaleB, lo, hi float32, zero int32, dst *uint8)",
-		"adds n pairs: dst = round((a-zeroA)·scaleA + (b-zeroB)·scaleB) + zero,\nboth products rounded before the sum, which is clamped to lo and hi. flip, four\nequal bytes, is applied to a and b first.")
-	w.pairs512([]string{"zeroA", "zeroB", "scaleA", "scaleB", "lo", "hi", "zero"}, func() {
-		w.VMULPS(z(26), z(0), z(0))
-		w.VMULPS(z(27), z(1), z(1))
-		w.VADDPS(z(1), z(0), z(0))
-	})
-}
-
-// pairs512 writes a function of two rows of bytes: combine makes one float of those of
-// Z0 and Z1. Constants are in Z24 and on.
-func (w writer) pairs512(constants []string, combine func()) {
-	n, a, b, dst := w.arg("n"), w.arg("a"), w.arg("b"), w.arg("dst")
-	for i, name := range constants {
-		if name != "" {
-			w.broadcast(name, z(24+i))
-		}
-	}
-	w.broadcast("flip", z(31))
-	w.each(16, n, func() {
-		w.bytes512(at(a, 0), reg.K1, z(24), z(0))
-		w.bytes512(at(b, 0), reg.K1, z(25), z(1))
-		combine()
-		w.clamp512(z(0))
-		w.VPMOVDB(z(0), x(0))
-		w.VMOVDQU8(x(0), reg.K1, at(dst, 0))
-		for _, p := range []reg.GPVirtual{a, b, dst} {
-			w.ADDQ(U8(16), p)
-		}
-	})
 }
 
 func quantize512(w writer) {
