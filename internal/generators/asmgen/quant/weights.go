@@ -284,49 +284,6 @@ func (d *dots) load(format string, from Mem, to int) {
 	}
 }
 
-// halves writes the product with weights of 16-bit floats. Each row has two sums,
-// which take vectors in turn.
-func (d *dots) halves(format string) {
-	d.begin(d.name("dot"+format), "func(n, rows, blocks int, x *float32, ldx int, w *uint16, ldw int, dst *float32, ldd int)",
-		"computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4\nand k below 32·blocks.")
-	blocks := d.arg("blocks")
-	d.args()
-	ldw := d.arg("ldw")
-	d.ADDQ(ldw, ldw)
-	p := d.GP64()
-	choose(d.writer, rowsMax)
-	for rows := rowsMax; rows >= 1; rows-- {
-		label := func(s string) string { return fmt.Sprintf("%s%d", s, rows) }
-		d.Label(label("rows"))
-		d.Load(d.Param("x"), d.x)
-		d.MOVQ(d.w, p)
-		d.ADDQ(ldw, d.w)
-		for r := range rows {
-			d.zero(r)
-			d.zero(4 + r)
-		}
-		d.MOVQ(blocks, d.count)
-		d.Label(label("block"))
-		for i := range 128 / d.size() {
-			d.load(format, at(p, i*d.size()/2), 8+i)
-			for r := range rows {
-				d.VFMADD231PS(d.row(r, i*d.size()), d.v(8+i), d.v(4*(i%2)+r))
-			}
-		}
-		d.ADDQ(U8(64), p)
-		d.SUBQ(I32(-128), d.x)
-		d.DECQ(d.count)
-		d.JNZ(LabelRef(label("block")))
-		for r := range rows {
-			d.VADDPS(d.v(4+r), d.v(r), d.v(r))
-		}
-		d.finish(rows)
-		d.DECQ(d.n)
-		d.JNZ(LabelRef(label("rows")))
-		d.end()
-	}
-}
-
 // widen writes the conversion of 16-bit floats or of bytes.
 func (d *dots) widen(format string) {
 	lanes, size := d.size()/4, 2
