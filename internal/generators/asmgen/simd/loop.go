@@ -10,9 +10,9 @@ import (
 // that hardware stays in, and for the second cache (PREFETCHT1), since the first one has room for too few requests.
 const FarAhead = 16384
 
-// NextPage asks for the first two lines of the page after the one that p is in, once for 256 bytes of a stream that is read in order:
-// hardware asks for the rest of a page by itself, but begins each one late. All lines of a stream asked for
-// by instructions come at 20 GB/s at most on Zen 4, as each of them takes one of the first cache's requests.
+// NextPage asks for the first two lines of the page after the one that p is in; a stream that is read in order and hardly computed
+// with calls it once for 256 bytes. Hardware asks for the lines of a page by itself, but notices late that the next one has begun. FarAhead asks for all lines:
+// the stream then gets no more than the first cache has requests for, 20 GB/s on Zen 4, but waits for none while it computes.
 func NextPage(c *build.Context, p reg.Register) {
 	t := c.GP64()
 	c.MOVQ(p, t)
