@@ -42,7 +42,7 @@ func emitThinTile(s isa) {
 	s.thinStore(t, rows, most)
 }
 
-// askingRows is up to how many rows hardware asks for the panel early enough, but for the beginnings of pages: more rows
+// askingRows is up to how many rows hardware asks for the panel early enough, except for the beginnings of pages: more rows
 // compute for so long that it loses the lead.
 const askingRows = 4
 
