@@ -126,7 +126,7 @@ func (s *Storage) Wrapped() bool { return s.born&1 == 1 }
 
 // Overlaps reports whether two storages have bytes in common.
 func (s *Storage) Overlaps(o *Storage) bool {
-	if len(s.bytes) == 0 || len(o.bytes) == 0 {
+	if s == nil || o == nil || len(s.bytes) == 0 || len(o.bytes) == 0 {
 		return false
 	}
 	a, aEnd := s.extent()

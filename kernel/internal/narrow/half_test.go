@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -242,4 +243,32 @@ func TestInt4Embedding(t *testing.T) {
 		Int4Embedding{Group: 32}.Run(&par.Workspace{}, []*array.Array{array.New(array.F32, 1, 2)},
 			[]*array.Array{array.FromSlice([]int64{3}), array.New(array.U8, 3, 1), array.New(array.F32, 3, 1)})
 	})
+}
+
+// One row that is too long for the first cache next to weights takes four columns at a time: each has the bits that it has
+// alone, whatever the number of columns and threads, and nothing is read past the weights.
+func TestLongRowTakesColumnsTogether(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	for _, k := range []int{6112, 6144, 6176, 8960 + 96, 8960 + 13} {
+		for n := 1; n <= 9; n++ {
+			x := array.FromSlice(kerneltest.RandomFloats(r, k), 1, k)
+			for _, d := range []array.DType{array.F16, array.BF16} {
+				weight := array.Cast(array.FromSlice(kerneltest.RandomFloats(r, n*k), n, k), d)
+				words := kerneltest.GuardedFloats(t, r, (n*k+1)/2, false)
+				bits := unsafe.Slice((*uint16)(unsafe.Pointer(&words[0])), 2*len(words))[n*k&1:]
+				copy(bits, loadHalves(&par.Workspace{}, weight))
+				kerneltest.QLevels(t, func(level string) {
+					got, alone := make([]float32, n), make([]float32, n)
+					half.DotHalves(n, 1, k, array.Data[float32](x), k, bits, k, d == array.BF16, got, n)
+					for c := range n {
+						half.DotHalves(1, 1, k, array.Data[float32](x), k, bits[c*k:], k, d == array.BF16, alone[c:], 1)
+					}
+					require.Equal(t, alone, got, "%s: %d columns of %d", level, n, k)
+					requireDots(t, array.Data[float32](x), func(c, p int) (w, size float64) {
+						return array.Float64At(weight, c*k+p), array.Float64At(weight, c*k+p)
+					}, nil, 1, n, k, got, level)
+				})
+			}
+		}
+	}
 }

@@ -42,6 +42,10 @@ func emitThinTile(s isa) {
 	s.thinStore(t, rows, most)
 }
 
+// askingRows is up to how many rows hardware asks for the panel early enough, except for the beginnings of pages: more rows
+// compute for so long that it loses the lead.
+const askingRows = 4
+
 // thinTile writes the loop for so many rows of a: their sums, by the vectors of a
 // panel of b, stay in registers over k; the panel, of which each element is used
 // once a row and no more, is the stream that bounds it.
@@ -62,8 +66,13 @@ func (s isa) thinTile(t thinArgs, rows int) {
 	steps := func(n int) {
 		for u := range n {
 			b := [2]Op{simd.At(t.b, 2*u*size), simd.At(t.b, (2*u+1)*size)}
-			for line := 0; line < 2*size; line += 64 {
-				s.PREFETCHT1(simd.At(t.b, 2*u*size+simd.FarAhead+line))
+			switch {
+			case rows > askingRows:
+				for line := 0; line < 2*size; line += 64 {
+					s.PREFETCHT1(simd.At(t.b, 2*u*size+simd.FarAhead+line))
+				}
+			case u%2 == 0:
+				simd.NextPage(s.Context, t.b)
 			}
 			for v := range b {
 				if rows > 1 {

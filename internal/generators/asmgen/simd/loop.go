@@ -1,6 +1,7 @@
 package simd
 
 import (
+	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -8,6 +9,20 @@ import (
 // FarAhead is how many bytes ahead weights are asked for that few rows read from memory: past the page
 // that hardware stays in, and for the second cache (PREFETCHT1), since the first one has room for too few requests.
 const FarAhead = 16384
+
+// NextPage asks for the first two lines of the page after the one that p is in; a stream that is read in order and hardly computed
+// with calls it once for 256 bytes. Hardware asks for the lines of a page by itself, but notices late that the next one has begun. FarAhead asks for all lines:
+// the stream then gets no more than the first cache has requests for, 20 GB/s on Zen 4, but waits for none while it computes.
+func NextPage(c *build.Context, p reg.Register) {
+	t := c.GP64()
+	c.MOVQ(p, t)
+	c.ORQ(I32(page-1), t)
+	for line := range 2 {
+		c.PREFETCHT1(At(t, 1+64*line))
+	}
+}
+
+const page = 4096
 
 // Wholes repeats body while n is at least step, which it takes from n, and goes on at
 // the label after.
