@@ -139,7 +139,7 @@ var fileCodes = []Info{
 		//gofx:code graph.FolderError
 		Code: "FX8023", Title: "folder cannot be used",
 		Cause:   "the operating system refuses to read or write the folder of a saved module",
-		Cure:    "check that the path is a folder with the right permissions",
+		Cure:    "check that the path is a folder with the right permissions, and the space on its disk",
 		Example: `graph.Load("no/such/folder")`,
 	},
 	{

@@ -126,12 +126,20 @@ func (t *Trainer) Fit(ctx context.Context, batches, test Loader) ([]Epoch, error
 		return nil, err
 	}
 	r := &run{Trainer: t, batches: batches, test: test}
+	release, unwritable := t.Checkpoints.claim()
+	if release == nil {
+		return nil, unwritable
+	}
+	defer release()
 	if err := r.resume(); err != nil {
 		return nil, err
 	}
 	defer t.Step.Sync()
 	var list []Epoch
 	for r.at.Epoch < t.Epochs && !r.stopped() {
+		if unwritable != nil { // a training that has ended can be read where nothing can be written
+			return nil, unwritable
+		}
 		e, err := r.epoch(ctx)
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			err = errors.Join(err, r.save())

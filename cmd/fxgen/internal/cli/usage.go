@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,6 +71,33 @@ func exactly(n int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// given refuses flags whose values name nothing: "", which a shell makes of a variable that is not set and
+// which would be the default, and -, which would be a file of that name.
+func given(c *cobra.Command) error {
+	e := &usageError{}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		switch list, several := f.Value.(pflag.SliceValue); {
+		case several:
+			values = list.GetSlice()
+		case f.Value.Type() != "string":
+			return
+		}
+		for _, v := range values {
+			if v == "-" {
+				e.wrong = append(e.wrong, "-"+f.Name+" -: expected a name; /dev/stdout is the standard output, ./- a file that is called so")
+			}
+		}
+		if len(values) == 0 || slices.Contains(values, "") {
+			e.wrong = append(e.wrong, "-"+f.Name+" is given without a value, expected one, or no -"+f.Name)
+		}
+	})
+	if len(e.wrong) == 0 {
+		return nil
+	}
+	return e
 }
 
 func counted(n int, what string) string {
