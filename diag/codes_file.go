@@ -290,7 +290,7 @@ var fileCodes = []Info{
 		Example: `fxgen print mlp -o notes.fx`,
 	},
 	{
-		//gofx:code cmd/fxgen/internal/cli.codeNoWrite
+		//gofx:code cmd/fxgen/internal/cli.codeNoWrite cmd/fxgen/internal/proc.NoFolder
 		Code: "FX8056", Title: "file cannot be written",
 		Cause:   "a folder is in the place of a file or a file in the place of a folder, or the operating system refuses to write there",
 		Cure:    "check the path and the permissions and the space of its folder, or choose another place",

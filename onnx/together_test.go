@@ -1,15 +1,18 @@
 package onnx_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/swap"
 	"github.com/gofx-dev/gofx/onnx"
 )
 
@@ -55,6 +58,27 @@ func TestRead_constantsAreOfTheModel(t *testing.T) {
 	operator, constant := makerOf(t, f)
 	require.Equal(t, "add", operator)
 	require.Equal(t, "add", constant)
+}
+
+// A reader that comes between two renames of a writer waits for the second.
+func TestRead_waitsForWriters(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "m.onnx")
+	require.NoError(t, onnx.ExportFile(path, together(t, "add", 1), onnx.ExportOptions{External: true}))
+	release := swap.Hold(dir, false)
+	require.NoError(t, os.Rename(path, path+".old"))
+	read := make(chan error)
+	go func() {
+		f, err := onnx.Read(path)
+		if err == nil {
+			err = f.Close()
+		}
+		read <- err
+	}()
+	time.Sleep(20 * time.Millisecond) // for who does not wait to find nothing
+	require.NoError(t, os.Rename(path+".old", path))
+	release()
+	require.NoError(t, <-read)
 }
 
 // Readers meet writers: at each time there is a model, and the constants are its own.
