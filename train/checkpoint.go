@@ -45,21 +45,43 @@ const (
 	claimed           = ".checkpoints.lock"
 )
 
-// claim keeps other trainings out of the folder until release is called: each would remove the
-// checkpoints of the other.
-func (c Checkpoints) claim() (release func(), err error) {
+// begin goes to the last checkpoint and keeps other trainings out of the folder until release is called:
+// each would remove the checkpoints of the other. What is refused changes nothing in the folder.
+func (r *run) begin() (release func(), err error) {
+	c := r.Checkpoints
 	if c.Dir == "" {
+		return func() {}, r.resume()
+	}
+	if by := swap.Owner(c.Dir, claimed); by != "" {
+		return nil, c.inUse(by)
+	}
+	from, _ := c.Last() // who trains from now on is found by it
+	if err := r.resume(); err != nil {
+		return nil, err
+	}
+	if r.ended() { // which can be read where nothing can be written
 		return func() {}, nil
 	}
 	release, by, err := swap.Claim(c.Dir, claimed)
 	switch {
 	case err != nil:
-		return func() {}, unwritten(err)
+		return nil, unwritten(err)
 	case by != "":
-		return nil, diag.New(FolderInUse, by+" trains with checkpoints in "+c.Dir+", expected a folder that no other training uses").
-			WithHint("wait until that training has ended, or give this one another folder in Checkpoints.Dir")
+		return nil, c.inUse(by)
+	}
+	if last, err := c.Last(); err != nil || last != from {
+		err = errors.Join(err, r.resume())
+		if err != nil {
+			release()
+			return nil, err
+		}
 	}
 	return release, nil
+}
+
+func (c Checkpoints) inUse(by string) error {
+	return diag.New(FolderInUse, by+" trains with checkpoints in "+c.Dir+", expected a folder that no other training uses").
+		WithHint("wait until that training has ended, or give this one another folder in Checkpoints.Dir")
 }
 
 // files returns the checkpoints of a folder, the last one first.

@@ -31,6 +31,8 @@ func TestClaim(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "process "+strconv.Itoa(os.Getpid()), by)
 	}
+	require.Equal(t, by, Owner(dir, ".lock"))
+	require.Empty(t, Owner(dir, ".other"))
 	other, by, err := Claim(dir, ".other")
 	require.NoError(t, err)
 	require.Empty(t, by)
@@ -100,6 +102,7 @@ func TestClaim_killed(t *testing.T) {
 	require.ErrorAs(t, cmd.Run(), &ended)
 	require.Equal(t, -1, ended.ExitCode(), "it was killed")
 	require.Equal(t, []string{".lock"}, list(t, dir))
+	require.Empty(t, Owner(dir, ".lock"))
 	release, by, err := Claim(dir, ".lock")
 	require.NoError(t, err)
 	require.Empty(t, by)

@@ -61,14 +61,37 @@ func holdAll(files []File) (release func()) {
 // it, are not kept. The file of a killed owner may stay, its lock does not. release removes the
 // file, and folders that were made in vain. Where files have no locks, nobody is kept.
 func Claim(dir, name string) (release func(), by string, err error) {
-	const turns = 1000 // in which other owners end
+	const (
+		turns = 1000 // in which other owners end
+		looks = 10   // of those who ask for the owner, which lock the file for a moment
+	)
+	busy := 0
 	for range turns {
 		var gone bool
-		if release, by, gone, err = claim(dir, name); !gone {
-			break
+		release, by, gone, err = claim(dir, name)
+		switch {
+		case gone:
+		case by == "" || busy == looks:
+			return release, by, err
+		default:
+			busy++
+			time.Sleep(time.Millisecond)
 		}
 	}
 	return release, by, err
+}
+
+// Owner says who has claimed a folder, "" for nobody. It makes and changes nothing.
+func Owner(dir, name string) string {
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if tryLock(f, true) {
+		return ""
+	}
+	return owner(f)
 }
 
 // claim is one attempt. gone says that an owner removed its file, or the folder, meanwhile.
