@@ -73,25 +73,13 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// given refuses flags whose values name nothing: "", which a shell makes of a variable that is not set and
-// which would be the default, and -, which would be a file of that name.
+// given refuses - as the name of a file, which would be one that is called so.
 func given(c *cobra.Command) error {
 	e := &usageError{}
 	c.Flags().Visit(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		switch list, several := f.Value.(pflag.SliceValue); {
-		case several:
-			values = list.GetSlice()
-		case f.Value.Type() != "string":
-			return
-		}
-		for _, v := range values {
-			if v == "-" {
-				e.wrong = append(e.wrong, "-"+f.Name+" -: expected a name; /dev/stdout is the standard output, ./- a file that is called so")
-			}
-		}
-		if len(values) == 0 || slices.Contains(values, "") {
-			e.wrong = append(e.wrong, "-"+f.Name+" is given without a value, expected one, or no -"+f.Name)
+		if f.Value.Type() == "string" && f.Value.String() == "-" {
+			e.wrong = append(e.wrong, "-"+f.Name+" -: expected a name; /dev/stdout is the standard output, ./- a file that is called so")
+			_ = f.Value.Set("") // a report of this error would go there
 		}
 	})
 	if len(e.wrong) == 0 {
@@ -150,9 +138,8 @@ func (f *flags) check(c *cobra.Command) error {
 	c.Flags().Visit(func(g *pflag.Flag) {
 		empty := g.Value.Type() == "string" && g.Value.String() == ""
 		if list, ok := g.Value.(pflag.SliceValue); ok {
-			for _, s := range list.GetSlice() {
-				empty = empty || s == ""
-			}
+			all := list.GetSlice()
+			empty = len(all) == 0 || slices.Contains(all, "")
 		}
 		if empty {
 			e.wrong = append(e.wrong, "-"+g.Name+" is empty; leave it out, or give "+g.Usage)
