@@ -139,7 +139,7 @@ var fileCodes = []Info{
 		//gofx:code graph.FolderError
 		Code: "FX8023", Title: "folder cannot be used",
 		Cause:   "the operating system refuses to read or write the folder of a saved module",
-		Cure:    "check that the path is a folder with the right permissions",
+		Cure:    "check that the path is a folder with the right permissions, and the space on its disk",
 		Example: `graph.Load("no/such/folder")`,
 	},
 	{
@@ -290,7 +290,7 @@ var fileCodes = []Info{
 		Example: `fxgen print mlp -o notes.fx`,
 	},
 	{
-		//gofx:code cmd/fxgen/internal/cli.codeNoWrite
+		//gofx:code cmd/fxgen/internal/cli.codeNoWrite cmd/fxgen/internal/proc.NoFolder
 		Code: "FX8056", Title: "file cannot be written",
 		Cause:   "a folder is in the place of a file or a file in the place of a folder, or the operating system refuses to write there",
 		Cure:    "check the path and the permissions and the space of its folder, or choose another place",

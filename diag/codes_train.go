@@ -65,4 +65,11 @@ var trainCodes = []Info{
 		Cure:    "the message says what is expected",
 		Example: `Trainer.Fit without a Step`,
 	},
+	{
+		//gofx:code train.FolderInUse
+		Code: "FX3110", Title: "another training has the folder of checkpoints",
+		Cause:   "two trainings would remove each other's checkpoints, and go on from those of the other",
+		Cure:    "wait until the other one has ended, or give this one another folder",
+		Example: `two calls of Trainer.Fit at once with the same Checkpoints.Dir`,
+	},
 }

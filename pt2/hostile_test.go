@@ -96,6 +96,26 @@ func TestHostilePrograms(t *testing.T) {
 	}
 }
 
+// An LSTM with proj_size has states of two sizes. It is refused with what can be done: its program after
+// run_decompositions has no lstm any more.
+func TestProjectedLSTM(t *testing.T) {
+	files := seed(t, "lstm")
+	name := programOf(t, files)
+	text := string(files[name])
+	for _, c := range []struct{ from, old, new string }{ // of the cells, the second zeros
+		{`"sym_size_int_2"},{"as_int":5}]},"kind":1},{"name":"dtype","arg":{"as_scalar_type":7},"kind":2},{"name":"device","arg":{"as_device":{"type":"cpu","index":null}},"kind":2},{"name":"pin_memory","arg":{"as_bool":false},"kind":2}],"outputs":[{"as_tensor":{"name":"zeros_1"`, `{"as_int":5}]}`, `{"as_int":7}]}`},
+		{`"zeros_1":{"dtype":7,"sizes":[{"as_int":2},{"as_expr":{"expr_str":"Symbol('s33', positive=True, integer=True)","hint":{"as_int":2}}},{"as_int":5}]`, `{"as_int":5}]`, `{"as_int":7}]`},
+	} {
+		require.Equal(t, 1, strings.Count(text, c.from))
+		text = strings.Replace(text, c.from, strings.Replace(c.from, c.old, c.new, 1), 1)
+	}
+	files[name] = []byte(text)
+	err := refusal(t, packed(t, files))
+	require.ErrorIs(t, err, CodeArgument)
+	require.ErrorContains(t, err, "the result of a step has 5 elements, its cell 7 (proj_size), expected as many")
+	require.ErrorContains(t, err, "run_decompositions()")
+}
+
 // All that is wrong is said at once.
 func TestHostileSaysAll(t *testing.T) {
 	files := seed(t, "cnn")

@@ -2,6 +2,7 @@ package pt2
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
@@ -424,6 +425,13 @@ func lstm(c *call) []op.Value {
 	h := c.tensors("hx")
 	if len(h) != 2 {
 		panic(refuse(CodeProgram, "hx has "+count(len(h), "tensor")+", expected 2"))
+	}
+	// PyTorch, too, tells by the sizes of the states that each step projects its result.
+	results, known := h[0].Type().Dim(-1).Int()
+	cells, fixed := h[1].Type().Dim(-1).Int()
+	if known && fixed && results != cells {
+		panic(refuse(CodeArgument, "the result of a step has "+count(results, "element")+", its cell "+strconv.Itoa(cells)+" (proj_size), expected as many").
+			WithHint("export it step by step, as products and sums: torch.export.save(ep.run_decompositions(), F.pt2)"))
 	}
 	return c.items(c.do(std.Lstm, lstmAttrs(c), states(c, h[0], h[1])...), 3)
 }

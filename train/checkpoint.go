@@ -25,7 +25,8 @@ import (
 // optimiser and its counters. Its metadata tell where training stood and what the step computes.
 // Training that goes on from one gives the same bits as training that was not stopped.
 type Checkpoints struct {
-	// Dir is the folder, which is made if necessary. "" keeps none.
+	// Dir is the folder, which is made if necessary. "" keeps none. While one Fit trains in it,
+	// another one is refused (FX3110), also in another process, where files have locks (Linux, macOS).
 	Dir string
 	// Every is the number of steps from one to the next; 0 keeps one after each epoch alone.
 	Every int
@@ -41,7 +42,47 @@ const (
 	checkpointPrefix  = "step-"
 	checkpointSuffix  = ".safetensors"
 	unfinished        = ".checkpoint-"
+	claimed           = ".checkpoints.lock"
 )
+
+// begin goes to the last checkpoint and keeps other trainings out of the folder until release is called:
+// each would remove the checkpoints of the other. What is refused changes nothing in the folder.
+func (r *run) begin() (release func(), err error) {
+	c := r.Checkpoints
+	if c.Dir == "" {
+		return func() {}, r.resume()
+	}
+	if by := swap.Owner(c.Dir, claimed); by != "" {
+		return nil, c.inUse(by)
+	}
+	from, _ := c.Last() // who trains from now on is found by it
+	if err := r.resume(); err != nil {
+		return nil, err
+	}
+	if r.ended() { // which can be read where nothing can be written
+		return func() {}, nil
+	}
+	release, by, err := swap.Claim(c.Dir, claimed)
+	switch {
+	case err != nil:
+		return nil, unwritten(err)
+	case by != "":
+		return nil, c.inUse(by)
+	}
+	if last, err := c.Last(); err != nil || last != from {
+		err = errors.Join(err, r.resume())
+		if err != nil {
+			release()
+			return nil, err
+		}
+	}
+	return release, nil
+}
+
+func (c Checkpoints) inUse(by string) error {
+	return diag.New(FolderInUse, by+" trains with checkpoints in "+c.Dir+", expected a folder that no other training uses").
+		WithHint("wait until that training has ended, or give this one another folder in Checkpoints.Dir")
+}
 
 // files returns the checkpoints of a folder, the last one first.
 func (c Checkpoints) files() ([]string, error) {
@@ -50,7 +91,7 @@ func (c Checkpoints) files() ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &diag.Error{Code: BadCheckpoint, Msg: "the folder of checkpoints cannot be read", Err: err}
+		return nil, (&diag.Error{Code: BadCheckpoint, Msg: "the folder of checkpoints cannot be read", Err: err}).WithHint("check that the path is a folder with the right permissions, or give another one")
 	}
 	var list []string
 	for _, e := range entries {
@@ -94,9 +135,6 @@ func (r *run) save() error {
 		return err
 	}
 	meta := map[string]string{"gofx.checkpoint": checkpointVersion, "gofx.position": string(at), "gofx.step": r.Step.text(), "gofx.loader": describe(r.batches)}
-	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
-		return unwritten(err)
-	}
 	name := fmt.Sprintf("%s%08d%s", checkpointPrefix, r.at.Step, checkpointSuffix)
 	if err := writeAtomic(filepath.Join(c.Dir, name), r.Step.tensors(), meta); err != nil {
 		return unwritten(err)
@@ -109,7 +147,7 @@ func (r *run) save() error {
 }
 
 func unwritten(err error) error {
-	return &diag.Error{Code: BadCheckpoint, Msg: "the checkpoint cannot be written", Err: err}
+	return (&diag.Error{Code: BadCheckpoint, Msg: "the checkpoint cannot be written", Err: err}).WithHint("check the permissions and the space of the folder, or choose another one")
 }
 
 // forget removes the checkpoints that are not kept. Those of a training that this one does not

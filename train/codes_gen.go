@@ -14,4 +14,5 @@ const (
 	BadCheckpoint diag.Code = "FX3107" // checkpoint cannot be read or written
 	NotFinite     diag.Code = "FX3108" // loss is not finite
 	BadTrainer    diag.Code = "FX3109" // training is set up wrongly
+	FolderInUse   diag.Code = "FX3110" // another training has the folder of checkpoints
 )

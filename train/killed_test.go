@@ -149,3 +149,62 @@ func TestTrainer_restart(t *testing.T) {
 	fit(1, train.Checkpoints{Restart: true})
 	require.Len(t, losses, steps, "one epoch was left")
 }
+
+// TestTrainer_folderInUse trains twice at once in one folder: the second is refused before anything is
+// read or removed, whether it would go on or begin again, and the first ends as if it were alone.
+func TestTrainer_folderInUse(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "checkpoints")
+	var losses []float64
+	_, first := trainer(t, rule, &losses)
+	first.Checkpoints = train.Checkpoints{Dir: dir, Every: 1}
+	refused := 0
+	first.OnBatch = func(context.Context, train.Batch) error {
+		for _, c := range []train.Checkpoints{{Dir: dir}, {Dir: filepath.Join(dir, "..", "checkpoints"), Restart: true}} {
+			var none []float64
+			_, second := trainer(t, rule, &none)
+			second.Checkpoints = c
+			done := make(chan error)
+			go func() {
+				_, err := second.Fit(ctx, batches(t), batches(t))
+				done <- err
+			}()
+			err := <-done
+			require.ErrorIs(t, err, train.FolderInUse)
+			require.ErrorContains(t, err, "process "+strconv.Itoa(os.Getpid())+" trains with checkpoints in "+c.Dir)
+			require.Empty(t, none)
+			refused++
+		}
+		return nil
+	}
+	first.Epochs = 1
+	_, err := first.Fit(ctx, batches(t), batches(t))
+	require.NoError(t, err)
+	require.Equal(t, 8, refused)
+	require.Len(t, contents(t, dir, "*"), 1, "the lock is gone")
+	last, err := first.Checkpoints.Last()
+	require.NoError(t, err)
+	require.Equal(t, "step-00000004.safetensors", filepath.Base(last))
+}
+
+// TestTrainer_noFolder trains where checkpoints cannot be written: that is said before the first step, and
+// folders that were made for nothing are gone. What ended can be read.
+func TestTrainer_noFolder(t *testing.T) {
+	root := t.TempDir()
+	file := filepath.Join(root, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	var losses []float64
+	_, tr := trainer(t, rule, &losses)
+	tr.Checkpoints = train.Checkpoints{Dir: filepath.Join(file, "checkpoints"), Restart: true}
+	_, err := tr.Fit(ctx, batches(t), batches(t))
+	require.ErrorIs(t, err, train.BadCheckpoint)
+	require.ErrorContains(t, err, "check the permissions and the space of the folder")
+	require.Empty(t, losses)
+
+	_, tr = trainer(t, rule, &losses)
+	tr.Checkpoints = train.Checkpoints{Dir: filepath.Join(root, "a", "b")}
+	failed := errors.New("the first batch")
+	tr.OnBatch = func(context.Context, train.Batch) error { return failed }
+	_, err = tr.Fit(ctx, batches(t), batches(t))
+	require.ErrorIs(t, err, failed)
+	require.Equal(t, map[string]string{"file": ""}, contents(t, root, "*"))
+}

@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -80,6 +81,20 @@ func TestExamplesOfCodes(t *testing.T) {
 			_, tr := trainer(t, optim.Rule{Optimiser: optim.SGD{LR: 1e30}}, &losses)
 			_, err := tr.Fit(ctx, batches(t), batches(t))
 			return err
+		},
+		train.FolderInUse: func() error {
+			_, tr := trainer(t, rule, &losses)
+			tr.Checkpoints.Dir = t.TempDir()
+			var refused error
+			tr.OnBatch = func(context.Context, train.Batch) error {
+				_, second := trainer(t, rule, &losses)
+				second.Checkpoints.Dir = tr.Checkpoints.Dir
+				_, refused = second.Fit(ctx, batches(t), batches(t))
+				return train.ErrStop
+			}
+			_, err := tr.Fit(ctx, batches(t), batches(t))
+			require.NoError(t, err)
+			return refused
 		},
 		train.BadTrainer: func() error {
 			_, err := (&train.Trainer{Epochs: 1}).Fit(ctx, batches(t), nil)

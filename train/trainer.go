@@ -126,12 +126,14 @@ func (t *Trainer) Fit(ctx context.Context, batches, test Loader) ([]Epoch, error
 		return nil, err
 	}
 	r := &run{Trainer: t, batches: batches, test: test}
-	if err := r.resume(); err != nil {
+	release, err := r.begin()
+	if err != nil {
 		return nil, err
 	}
+	defer release()
 	defer t.Step.Sync()
 	var list []Epoch
-	for r.at.Epoch < t.Epochs && !r.stopped() {
+	for !r.ended() {
 		e, err := r.epoch(ctx)
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			err = errors.Join(err, r.save())
@@ -193,6 +195,9 @@ func (r *run) epoch(ctx context.Context) (*Epoch, error) {
 	}
 	return e, nil
 }
+
+// ended reports whether nothing is left to train.
+func (r *run) ended() bool { return r.at.Epoch >= r.Epochs || r.stopped() }
 
 // stopped reports whether training has ended early.
 func (r *run) stopped() bool { return r.Stop != nil && r.at.Stop.Bad >= max(r.Stop.Patience, 1) }

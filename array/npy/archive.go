@@ -40,7 +40,7 @@ type member struct {
 func OpenArchive(path string) (*Archive, error) {
 	mem, err := mapfile.ReadPath(path)
 	if err != nil {
-		return nil, &diag.Error{Code: CodeRead, Msg: "npz", Err: err}
+		return nil, unreadable("npz", err)
 	}
 	a, err := ParseArchive(mem.Bytes())
 	if err != nil {

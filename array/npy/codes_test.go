@@ -2,6 +2,7 @@ package npy
 
 import (
 	"bytes"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"testing"
@@ -45,5 +46,21 @@ func TestDocumentedExamples(t *testing.T) {
 		require.NoError(t, err)
 		_, err = Read(bytes.NewReader(file(m[1][0]-'0', m[2], make([]byte, n)...)), 1<<20)
 		require.ErrorIs(t, err, c, info.Example)
+	}
+}
+
+// What is no file of arrays because the system does not give it is not called one that is cut off.
+func TestUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{dir, filepath.Join(dir, "none")} {
+		for _, open := range []func(string) error{
+			func(path string) error { _, err := ReadFile(path); return err },
+			func(path string) error { _, err := OpenArchive(path); return err },
+		} {
+			err := open(path)
+			require.ErrorIs(t, err, CodeRead)
+			require.ErrorContains(t, err, path)
+			require.ErrorContains(t, err, "check that the path is a file that can be read")
+		}
 	}
 }

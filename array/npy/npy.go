@@ -3,12 +3,12 @@ package npy
 import (
 	"encoding/binary"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/mapfile"
 	"github.com/gofx-dev/gofx/internal/swap"
 )
 
@@ -158,14 +158,14 @@ func Write(w io.Writer, a *array.Array) error {
 // ReadFile reads the array in a file; its size is the limit on the data. Bytes
 // after the array are an error.
 func ReadFile(path string) (*array.Array, error) {
-	f, err := os.Open(path)
+	f, err := mapfile.Open(path)
 	if err != nil {
-		return nil, (&diag.Error{Code: CodeRead, Msg: "npy", Err: err}).WithHint("check that the path is a file that can be read")
+		return nil, unreadable("npy", err)
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
-		return nil, &diag.Error{Code: CodeRead, Msg: "npy", Err: err}
+		return nil, unreadable("npy", err)
 	}
 	a, err := Read(f, st.Size())
 	if err == nil {
@@ -178,6 +178,11 @@ func ReadFile(path string) (*array.Array, error) {
 		return nil, err
 	}
 	return a, nil
+}
+
+// unreadable is the error of a file that the system does not give.
+func unreadable(what string, err error) error {
+	return (&diag.Error{Code: CodeRead, Msg: what, Err: err}).WithHint("check that the path is a file that can be read")
 }
 
 // unfinished begins the names of files that are being written.

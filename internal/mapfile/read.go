@@ -28,6 +28,18 @@ func ReadPath(path string) (*Memory, error) { return read(path, os.Stat, os.Open
 func ReadIn(root *os.Root, path string) (*Memory, error) { return read(path, root.Stat, root.Open) }
 
 func read(path string, stat func(string) (os.FileInfo, error), open func(string) (*os.File, error)) (*Memory, error) {
+	f, err := regular(path, stat, open)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(f)
+}
+
+// Open is os.Open that refuses what ReadPath does.
+func Open(path string) (*os.File, error) { return regular(path, os.Stat, os.Open) }
+
+func regular(path string, stat func(string) (os.FileInfo, error), open func(string) (*os.File, error)) (*os.File, error) {
 	info, err := stat(path)
 	if err != nil {
 		return nil, err
@@ -38,12 +50,7 @@ func read(path string, stat func(string) (os.FileInfo, error), open func(string)
 	case !info.Mode().IsRegular():
 		return nil, &os.PathError{Op: "read", Path: path, Err: errNoFile}
 	}
-	f, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return Read(f)
+	return open(path)
 }
 
 var errNoFile = errors.New("it is no regular file")

@@ -236,7 +236,9 @@ func (m *Tensor) fields(f *field) {
 	f.fixed(10, 8, &m.Doubles)
 	f.numbers(11, &m.Uint64s, true)
 	f.text(12, &m.Doc)
-	many(f, 13, &m.External)
+	if many(f, 13, &m.External); f.reading && f.number == 13 && len(m.External) == 1 {
+		f.state.outside = append(f.state.outside, m)
+	}
 	f.number32(14, &m.Location)
 	many(f, 16, &m.Metadata)
 }

@@ -50,6 +50,8 @@ type state struct {
 	file  []byte
 	spent int // of MaxStructure
 	err   *diag.Error
+	// Tensors that name other files, in the order of the file.
+	outside []*Tensor
 	// One for each depth, which the messages there use one after the other: they
 	// would take half of all memory otherwise.
 	fields []*field
@@ -81,12 +83,19 @@ func (s *state) spend(at, n int) bool {
 
 // Read fills m from a serialized message. m shares data's memory.
 func Read(data []byte, m message) error {
+	_, err := ReadWith(data, m)
+	return err
+}
+
+// ReadWith is Read, and returns the tensors, wherever they stand in the message, that name the
+// files of their data.
+func ReadWith(data []byte, m message) (outside []*Tensor, err error) {
 	s := &state{file: data}
 	s.read(data, 0, 0, m)
 	if s.err != nil {
-		return s.err
+		return nil, s.err
 	}
-	return nil
+	return s.outside, nil
 }
 
 // read fills m from body, which starts at byte base of the file.

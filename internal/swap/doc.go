@@ -3,6 +3,7 @@
 // writes no contents; who has written them asks for their places here.
 //
 // Several files of one making are exchanged while their folder is held, and read so, see Hold.
+// A folder that one program fills for hours has an owner, see Claim.
 //
 // Read swap.go first.
 package swap

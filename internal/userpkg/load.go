@@ -35,6 +35,9 @@ func LoadWith(c *packages.Config, pattern string) (*packages.Package, error) {
 		}
 		return nil, bad(msg, "run fxgen in the folder of your module")
 	}
+	if len(list) == 0 { // with a go.mod that needs updates, for one: the go command tells, its caller does not
+		return nil, bad("no package matches "+pattern+", expected one", "run go list "+pattern+", which says why; name the folder of a package, ./net for instance")
+	}
 	if len(list) != 1 {
 		return nil, bad(strconv.Itoa(len(list))+" packages match "+pattern+", expected one", "name the folder of one package, ./net for instance")
 	}

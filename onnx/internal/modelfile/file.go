@@ -13,12 +13,19 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/internal/mapfile"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/internal/swap"
 	"github.com/gofx-dev/gofx/onnx/internal/spec"
 )
 
+// mostAtOnce is how many files of data are opened together with the model; more of them are opened
+// when they are used.
+const mostAtOnce = 1 << 12
+
 // Read reads a model file and the files of its folder that hold its data, mapped into memory
-// where the system has it.
+// where the system has it. While it does so, nobody exchanges the files of the folder by
+// internal/swap: those of the model are of one making.
 func Read(path string) (*File, error) {
+	defer swap.Hold(filepath.Dir(path), true)()
 	mem, err := mapfile.ReadPath(path)
 	if err != nil {
 		return nil, unreadable(path, err)
@@ -28,7 +35,25 @@ func Read(path string) (*File, error) {
 		return nil, mem.Refuse(err)
 	}
 	f.mem = append(f.mem, mem)
+	for _, t := range f.outside {
+		if location := entry(t.External, "location"); t.Location == inFile && len(f.external) < mostAtOnce {
+			_, _ = f.open(location) // what is wrong is an error where the data are used
+		}
+	}
 	return f, nil
+}
+
+// inFile is the location of data that are in another file.
+const inFile = 1
+
+// entry is the last value of a key, "" where there is none.
+func entry(list []*pb.Entry, key string) (value string) {
+	for _, e := range list {
+		if e.Key == key {
+			value = e.Value
+		}
+	}
+	return value
 }
 
 // Close releases the memory of the file and of the data files next to it.
@@ -42,6 +67,7 @@ type File struct {
 	Name     string // for messages
 	dir      string // of external data, "" for none
 	Model    *pb.Model
+	outside  []*pb.Tensor // whose data are in other files
 	external map[string][]byte
 	mem      []*mapfile.Memory
 }
@@ -60,7 +86,8 @@ func unreadable(path string, err error) error {
 // data, "" for none.
 func Parse(data []byte, name, dir string) (*File, error) {
 	f := &File{Name: name, dir: dir, Model: &pb.Model{}, external: map[string][]byte{}}
-	if err := pb.Read(data, f.Model); err != nil {
+	var err error
+	if f.outside, err = pb.ReadWith(data, f.Model); err != nil {
 		var e *diag.Error
 		if errors.As(err, &e) {
 			return nil, e.At(diag.Pos{File: name}).WithHint("the file is no ONNX model, or damaged; copy or export it again")
@@ -76,12 +103,10 @@ func Parse(data []byte, name, dir string) (*File, error) {
 // Data returns the bytes of a tensor outside of the file: those of a file in the
 // model's folder, symbolic links followed and checked as well.
 func (f *File) Data(t *pb.Tensor) ([]byte, *diag.Error) {
-	location, offset, size := "", int64(0), int64(-1)
+	location, offset, size := entry(t.External, "location"), int64(0), int64(-1)
 	for _, e := range t.External {
 		var err error
 		switch e.Key {
-		case "location":
-			location = e.Value
 		case "offset":
 			offset, err = strconv.ParseInt(e.Value, 10, 64)
 		case "length":

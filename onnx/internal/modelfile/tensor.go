@@ -66,7 +66,7 @@ func ArrayOf(t *pb.Tensor, external func(*pb.Tensor) ([]byte, *diag.Error)) (*ar
 	}
 	raw := t.Raw
 	switch {
-	case t.Location == 1:
+	case t.Location == inFile:
 		if external == nil {
 			return nil, diag.New(spec.CodeExternal, "tensor "+diag.Quote(t.Name)+" has its data in another file, which is possible in a model only")
 		}

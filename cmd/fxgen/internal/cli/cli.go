@@ -180,7 +180,12 @@ func (a *app) root() *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&a.maxBytes, "max-bytes", "", "the most memory that a value of a model, or all of its intermediate values, may take, such as 512MiB (half of the machine's, or GOFX_MAX_BYTES)")
 	a.reports.register(root)
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.limit() }
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := given(c); err != nil {
+			return err
+		}
+		return a.limit()
+	}
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(help(root))

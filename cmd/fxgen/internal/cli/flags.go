@@ -166,13 +166,13 @@ func (f *flags) calibration(j *work.Job) error {
 		j.Config = work.Named{Name: f.config, Value: string(text)}
 	}
 	for _, list := range f.calib {
-		for _, file := range split(list) {
-			name, path, ok := strings.Cut(file, "=")
+		for _, file := range strings.Split(list, ",") {
+			name, path, ok := strings.Cut(strings.TrimSpace(file), "=")
 			if !ok {
-				name, path = "", file
+				name, path = "", name
 			}
 			if ext := filepath.Ext(path); ext != ".npy" && ext != ".npz" {
-				return usagef("-calib %s: expected FILE.npy, FILE.npz or NAME=FILE", file)
+				return usagef("-calib %s: expected FILE.npy, FILE.npz or NAME=FILE, with one comma between several", list)
 			}
 			j.Calib = append(j.Calib, work.Named{Name: name, Value: absolute(path)})
 		}

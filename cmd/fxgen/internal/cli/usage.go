@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,6 +73,21 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
+// given refuses - as the name of a file, which would be one that is called so.
+func given(c *cobra.Command) error {
+	e := &usageError{}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "-" {
+			e.wrong = append(e.wrong, "-"+f.Name+" -: expected a name; /dev/stdout is the standard output, ./- a file that is called so")
+			_ = f.Value.Set("") // a report of this error would go there
+		}
+	})
+	if len(e.wrong) == 0 {
+		return nil
+	}
+	return e
+}
+
 func counted(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -122,9 +138,8 @@ func (f *flags) check(c *cobra.Command) error {
 	c.Flags().Visit(func(g *pflag.Flag) {
 		empty := g.Value.Type() == "string" && g.Value.String() == ""
 		if list, ok := g.Value.(pflag.SliceValue); ok {
-			for _, s := range list.GetSlice() {
-				empty = empty || s == ""
-			}
+			all := list.GetSlice()
+			empty = len(all) == 0 || slices.Contains(all, "")
 		}
 		if empty {
 			e.wrong = append(e.wrong, "-"+g.Name+" is empty; leave it out, or give "+g.Usage)

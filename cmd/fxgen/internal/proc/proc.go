@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/gofx-dev/gofx/diag"
 )
 
 // Grace is how long a program may take to end after it was asked to; then it is
@@ -76,14 +78,18 @@ func Output(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// TempDir makes a folder for files that the go command builds and runs; remove
-// removes it.
+// TempDir makes a folder for files that the go command builds and runs, or that become results;
+// remove removes it.
 func TempDir() (dir string, remove func(), err error) {
 	remove, err = temporary(func() (string, error) {
 		dir, err = os.MkdirTemp(os.Getenv("GOTMPDIR"), "fxgen-")
 		return dir, err
 	})
-	return dir, remove, err
+	if err != nil {
+		e := &diag.Error{Code: NoFolder, Msg: "there is no place for temporary files", Err: err}
+		return "", nil, e.WithHint("set TMPDIR, and GOTMPDIR if it is set, to a folder that can be written to, and look at the space of its disk")
+	}
+	return dir, remove, nil
 }
 
 // Create makes a file that does not outlive this process; remove removes it.

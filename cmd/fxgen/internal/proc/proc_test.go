@@ -4,6 +4,7 @@ package proc
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,4 +48,13 @@ func TestNothingOutlivesAbandon(t *testing.T) {
 	table.Unlock() // as no exiting process does
 	require.NoError(t, <-later)
 	require.ErrorIs(t, <-later, os.ErrNotExist)
+}
+
+// Where nothing can be put, that is said with what to do.
+func TestTempDir_noPlace(t *testing.T) {
+	t.Setenv("GOTMPDIR", filepath.Join(t.TempDir(), "none"))
+	_, _, err := TempDir()
+	require.ErrorIs(t, err, NoFolder)
+	require.ErrorContains(t, err, "none")
+	require.ErrorContains(t, err, "set TMPDIR")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/gguf"
 	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
@@ -157,12 +158,12 @@ func (j *Job) sizes() map[string][]int {
 }
 
 // export returns the files of an ONNX model.
-func (c *captured) export(j *Job, res *Result) (err error) {
-	dir, err := os.MkdirTemp("", "fxgen-onnx-*")
+func (c *captured) export(j *Job, res *Result) error {
+	dir, remove, err := proc.TempDir()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer remove()
 	o := onnx.ExportOptions{Opset: j.ONNX.Opset, Inputs: c.src.Inputs, Outputs: c.outputNames(), External: j.ONNX.External}
 	if err := onnx.ExportFile(filepath.Join(dir, j.ONNX.Name), c.gm, o); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering/cpu"
@@ -269,11 +270,11 @@ func inBatches(a *array.Array, n *graph.Node) []*array.Array {
 
 // saved puts the files of a saved module into the result.
 func saved(m *graph.Module, res *Result) error {
-	dir, err := os.MkdirTemp("", "fxgen-quant-*")
+	dir, remove, err := proc.TempDir()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	if err := graph.Save(dir, m); err != nil {
 		return err
 	}

@@ -237,21 +237,45 @@ func (l *learner) rule() (rule optim.Rule, err error) {
 		return rule, err
 	}
 	rule.ClipNorm = l.train.ClipNorm
-	var params []string
+	var params [][]string
+	var names []string
+	further := l.aliases()
 	for _, p := range l.gm.Params() {
 		if !p.Buffer && p.TypeOf().DType().IsFloat() {
-			params = append(params, p.Path)
+			paths := append([]string{p.Path}, further[p.Path]...)
+			params, names = append(params, paths), append(names, paths...)
 		}
 	}
 	for _, pattern := range l.train.Freeze {
-		rule.Groups = append(rule.Groups, optim.Group{Params: []string{pattern}})
 		one := optim.Rule{Optimiser: rule.Optimiser, Groups: []optim.Group{{Params: []string{pattern}}}}
-		if !slices.ContainsFunc(params, func(p string) bool { return one.For(p) == nil }) {
-			errs.Add(diag.New(BadValue, "-freeze "+pattern+": the model has no such parameter").
-				WithHint(near.Hint(pattern, params, "patterns such as 'encoder.*' stand for several; fxgen print lists the parameters")))
+		var frozen []string // by the paths that the graph has
+		found := false
+		for _, paths := range params {
+			switch first := one.For(paths[0]) == nil; {
+			case first && !found:
+				frozen, found = append(frozen, pattern), true
+			case !first && one.For(paths...) == nil:
+				frozen = append(frozen, paths[0])
+			}
 		}
+		if len(frozen) == 0 {
+			errs.Add(diag.New(BadValue, "-freeze "+pattern+": the model has no such parameter").
+				WithHint(near.Hint(pattern, names, "patterns such as 'encoder.*' stand for several; fxgen print lists the parameters")))
+		}
+		rule.Groups = append(rule.Groups, optim.Group{Params: frozen})
 	}
 	return rule, errs.Err()
+}
+
+// aliases are the further paths of the parameters that modules share, by the first one.
+func (l *learner) aliases() map[string][]string {
+	list := map[string][]string{}
+	if l.module != nil {
+		for _, e := range nn.StateDict(l.module) {
+			list[e.Name] = e.Aliases
+		}
+	}
+	return list
 }
 
 // cured gives mistakes of training, whose cures are fields in Go, the flags that do the same.
@@ -267,6 +291,9 @@ func (l *learner) cured(err error) error {
 		hint := cures[e.Code]
 		if e.Code == quant.NotPrepared && e.Op == std.Dropout.Name && l.module == nil {
 			hint = "give -evaluation to train it without dropout, as it was written"
+		}
+		if e.Code == train.FolderInUse {
+			hint = "wait until that training has ended, or give this one another folder with -o"
 		}
 		if e.Code == train.Unused {
 			path := e.Msg[strings.LastIndexByte(e.Msg, ' ')+1:]
