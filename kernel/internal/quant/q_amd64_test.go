@@ -16,7 +16,7 @@ func TestQStoreLayout(t *testing.T) {
 	var p qPlaneTile
 	require.Equal(t, []uintptr{64, 72, 80, 84, 88, 92, 96, 104, 112, 120, 124, 128}, []uintptr{
 		unsafe.Offsetof(p.channels), unsafe.Offsetof(p.mask), unsafe.Offsetof(p.flip), unsafe.Offsetof(p.zero),
-		unsafe.Offsetof(p.lo), unsafe.Offsetof(p.hi), unsafe.Offsetof(p.natural), unsafe.Offsetof(p.residual),
+		unsafe.Offsetof(p.lo), unsafe.Offsetof(p.hi), unsafe.Offsetof(p.form), unsafe.Offsetof(p.residual),
 		unsafe.Offsetof(p.adds), unsafe.Offsetof(p.addFlip), unsafe.Offsetof(p.addZero), unsafe.Offsetof(p.addScale)})
 	var g qGroupTile
 	require.Equal(t, []uintptr{40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 116, 120, 124}, []uintptr{

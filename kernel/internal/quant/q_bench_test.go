@@ -63,15 +63,20 @@ func BenchmarkQLinear(b *testing.B) {
 }
 
 // BenchmarkQConv runs convolutions of ResNet-50 and MobileNet, channels first
-// and last.
+// and last, and short sums of SqueezeNet and others, channels first.
 func BenchmarkQConv(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, s := range []struct{ chans, size, outChans, kernel, stride, groups int }{
 		{3, 224, 64, 7, 2, 1}, {64, 56, 64, 1, 1, 1}, {64, 56, 64, 3, 1, 1}, {64, 56, 256, 1, 1, 1}, {128, 28, 128, 3, 1, 1},
 		{256, 14, 256, 3, 1, 1}, {512, 7, 512, 3, 1, 1}, {1024, 14, 256, 1, 1, 1}, {256, 56, 512, 1, 2, 1},
 		{64, 112, 64, 3, 2, 64}, {72, 56, 72, 5, 2, 72}, {960, 7, 960, 5, 1, 960},
+		{16, 55, 64, 1, 1, 1}, {32, 27, 128, 1, 1, 1}, {48, 13, 192, 1, 1, 1}, {64, 13, 256, 1, 1, 1}, {64, 55, 16, 1, 1, 1}, {128, 55, 16, 1, 1, 1},
+		{16, 112, 96, 1, 1, 1}, {24, 56, 144, 1, 1, 1}, {32, 112, 16, 1, 1, 1}, {16, 64, 16, 3, 1, 1}, {3, 224, 64, 3, 2, 1}, {3, 64, 16, 3, 1, 1},
 	} {
 		for _, last := range []bool{true, false} {
+			if last && s.groups == 1 && s.chans < 64 {
+				continue
+			}
 			name := fmt.Sprintf("%dx%dx%d,k%ds%dg%d,last=%v", s.chans, s.size, s.outChans, s.kernel, s.stride, s.groups, last)
 			b.Run(name, func(b *testing.B) {
 				pad, o := s.kernel/2, (s.size-1)/s.stride+1

@@ -89,32 +89,21 @@ func (p *qConvPlan) imageBytes() int {
 // ScratchBytes implements Scratcher.
 func (s QConv) ScratchBytes(out, in []*array.Array) int {
 	p := s.plan(out, in)
-	chanSums := 2*par.ScratchSize(p.w.outChans, 8) + 4*p.w.groups*par.ScratchSize(2*qCols, 4)
 	image := par.ScratchSize(p.imageBytes(), 1) + par.ScratchSize(p.g.InPlane*p.w.chans, 1) +
 		par.ScratchSize(p.w.outChans*p.g.OutPlane, out[0].DType().Size()) + qMatrixScratch(p.g.OutPlane, p.w.chans, p.w.chans)
-	if f, ok := p.directPlanes(); ok {
-		image = max(image, f.scratch())
-	}
-	if f, ok := p.planes(); ok && out[0].DType().Size() == 1 {
-		image = max(image, f.scratch(p.w.outChans/p.w.groups))
-	}
-	if f, ok := p.byGroups(); ok && out[0].DType().Size() == 1 {
-		image = max(image, f.scratch())
-	}
+	image = max(image, p.directScratch(out[0], qPlaneThreads))
 	if operand.At(in, qRes) != nil {
 		image += residualBytes(in) + par.ScratchSize(p.w.outChans*p.g.OutPlane, 1)
 	}
-	size := operand.LoadBytes(in[qX]) + operand.LoadBytes(in[qW]) + image + epilogueBytes(p.w.outChans, operand.At(in, qTableOperand)) +
-		chanSums + par.ScratchSize(p.w.taps, 16)
+	image = max(image+p.epilogueScratch(in), residualBytes(in)+p.mostApart()*p.apartScratch(out[0], in))
+	size := operand.LoadBytes(in[qX]) + operand.LoadBytes(in[qW]) + image + par.ScratchSize(p.w.taps, 16)
 	if !s.Packed {
 		size += par.ScratchSize(p.w.bytes(), 1)
 	}
 	return size
 }
 
-// Run implements Step. Images are outermost, groups inside: a frame of bytes is
-// laid out once an image and read by all groups, whose weights are small
-// compared with it.
+// Run implements Step.
 func (s QConv) Run(w *par.Workspace, out, in []*array.Array) {
 	const step = "q_conv"
 	p := s.plan(out, in)
@@ -135,37 +124,48 @@ func (s QConv) Run(w *par.Workspace, out, in []*array.Array) {
 	}
 	px := tensorParam(step, x.DType(), in[qXScale], operand.At(in, qXZero))
 	c := par.TakeJob[qConvRun](w)
-	*c = qConvRun{p: p, mem: mem, x: px, src: loadBytesOf(w, x), offs: par.Scratch[int64](w, operand.RoundUp(p.w.runs, 4))}
+	*c = qConvRun{p: p, out: out[0], in: in, mem: mem, x: px, src: loadBytesOf(w, x), offs: par.Scratch[int64](w, operand.RoundUp(p.w.runs, 4))}
 	c.res = residualOf(w, step, out[0], in)
 	c.offsets()
-	unsigned := s.Unsigned || !s.Packed && weight.DType() == array.U8
-	act := qAct{s.ReLU, s.Max}
-	inner := w.Mark()
-	ways := p.ways(out[0], in, px.scale, unsigned, c.res)
-	parts := p.w.groups
-	if ways.grouped || p.w.depthwise {
-		parts = 1
-	}
-	for i := range p.batch {
-		dst := c.begin(w, &ways, out[0], i)
-		for g := range parts {
-			at := w.Mark()
-			b := p.w.group(mem, g)
-			if ways.grouped {
-				b = p.w.joined(w, mem)
-			}
-			e := act.epilogue(w, step, out[0], in, unsigned, px, &b, g*(p.w.outChans/p.w.groups), p.w.outChans)
-			e.retarget(dst)
-			c.part(w, &ways, i, g, b, e)
-			w.Release(at)
+	c.unsigned = s.Unsigned || !s.Packed && weight.DType() == array.U8
+	c.act = qAct{s.ReLU, s.Max}
+	c.ways = p.ways(out[0], in, px.scale, c.unsigned, c.res)
+	if n := p.apart(w.Processors(qPlaneThreads)); n > 1 && c.ways.direct() {
+		c.apart(w, n)
+	} else {
+		for i := range p.batch {
+			c.convolve(w, i)
 		}
-		if !ways.direct() {
-			c.finish(w, out[0], dst, i)
-		}
-		w.Release(inner)
 	}
 	par.PutJob(w, c)
 	w.Release(mark)
+}
+
+// convolve convolves image i, one group after the other, or all at once: a frame of
+// bytes is laid out once an image and read by all groups, whose weights are small
+// compared with it.
+func (c *qConvRun) convolve(w *par.Workspace, i int) {
+	p, inner := &c.p, w.Mark()
+	parts := p.w.groups
+	if c.ways.grouped || p.w.depthwise {
+		parts = 1
+	}
+	dst := c.begin(w, i)
+	for g := range parts {
+		at := w.Mark()
+		b := p.w.group(c.mem, g)
+		if c.ways.grouped {
+			b = p.w.joined(w, c.mem)
+		}
+		e := c.act.epilogue(w, "q_conv", c.out, c.in, c.unsigned, c.x, &b, g*(p.w.outChans/p.w.groups), p.w.outChans)
+		e.retarget(dst)
+		c.part(w, i, g, b, e)
+		w.Release(at)
+	}
+	if !c.ways.direct() {
+		c.finish(w, c.out, dst, i)
+	}
+	w.Release(inner)
 }
 
 // qConvWays are the forms of a convolution, of which one at most is chosen.
@@ -191,13 +191,14 @@ func (p *qConvPlan) ways(out *array.Array, in []*array.Array, x float32, unsigne
 func (v *qConvWays) direct() bool { return v.planar || v.grouped || v.deep }
 
 // begin prepares image i, and returns where its results are computed.
-func (c *qConvRun) begin(w *par.Workspace, v *qConvWays, out *array.Array, i int) (dst qDest) {
+func (c *qConvRun) begin(w *par.Workspace, i int) (dst qDest) {
+	v := &c.ways
 	if !v.direct() {
 		c.image(w, i)
-		return c.result(w, out, i)
+		return c.result(w, c.out, i)
 	}
 	at := i * c.p.g.OutPlane * c.p.w.outChans
-	dst.bytes, dst.res = bytesOut(out)[at:], c.res.from(at)
+	dst.bytes, dst.res = bytesOut(c.out)[at:], c.res.from(at)
 	if v.planar {
 		c.planesOf(w, &v.planes, i)
 	}
@@ -205,8 +206,8 @@ func (c *qConvRun) begin(w *par.Workspace, v *qConvWays, out *array.Array, i int
 }
 
 // part convolves group g of image i, or all groups at once.
-func (c *qConvRun) part(w *par.Workspace, v *qConvWays, i, g int, b PackedQ, e qEpilogue) {
-	first := g * (c.p.w.outChans / c.p.w.groups)
+func (c *qConvRun) part(w *par.Workspace, i, g int, b PackedQ, e qEpilogue) {
+	v, first := &c.ways, g*(c.p.w.outChans/c.p.w.groups)
 	switch {
 	case v.grouped:
 		c.grouped(w, &v.groups, i, e)
@@ -229,13 +230,18 @@ func (c *qConvRun) part(w *par.Workspace, v *qConvWays, i, g int, b PackedQ, e q
 
 // qConvRun is a convolution in progress.
 type qConvRun struct {
-	p    qConvPlan
-	mem  []int8
-	x    qParam
-	res  qResidual
-	src  []uint8
-	img  []uint8 // the current image, channels last, padded, unsigned
-	offs []int64
+	p        qConvPlan
+	ways     qConvWays
+	act      qAct
+	unsigned bool // the packed weights were
+	out      *array.Array
+	in       []*array.Array
+	mem      []int8
+	x        qParam
+	res      qResidual
+	src      []uint8
+	img      []uint8 // the current image, channels last, padded, unsigned
+	offs     []int64
 }
 
 // offsets fills the places of runs relative to a window's first element.

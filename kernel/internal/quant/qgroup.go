@@ -71,15 +71,20 @@ func (f *qGroupForm) places(rows int) int { return (rows-1)*f.width + f.g.Out[2]
 func (f *qGroupForm) parts() int { return f.rows + 2*((f.places(f.rows)+qPlaneLanes-1)/qPlaneLanes) }
 
 // slots is the number of frames in memory at once.
-func (f *qGroupForm) slots() int { return min(f.groups*f.bands, qPlaneThreads) }
+func (f *qGroupForm) slots(threads int) int {
+	if threads <= 1 {
+		return 1
+	}
+	return min(f.groups*f.bands, qPlaneThreads)
+}
 
 // frameBytes is the size of a frame: beyond it, vectors may reach.
 func (f *qGroupForm) frameBytes() int { return f.quads*f.plane + 4*qPlaneLanes }
 
-// scratch is the scratch that a convolution takes in this form.
-func (f *qGroupForm) scratch() int {
+// scratch is the scratch that a convolution takes in this form on some threads.
+func (f *qGroupForm) scratch(threads int) int {
 	n := f.groups * f.outs
-	return f.slots()*par.ScratchSize(f.frameBytes(), 1) + par.ScratchSize(f.g.Taps, 8) + 2*par.ScratchSize(2*f.parts(), 8) +
+	return f.slots(threads)*par.ScratchSize(f.frameBytes(), 1) + par.ScratchSize(f.g.Taps, 8) + 2*par.ScratchSize(2*f.parts(), 8) +
 		par.ScratchSize(operand.RoundUp(n, qCols), 4)
 }
 
@@ -120,7 +125,7 @@ func (c *qConvRun) grouped(w *par.Workspace, f *qGroupForm, i int, e qEpilogue) 
 	}
 	j.parts[0], j.rest[0] = f.split(scratchOf[qPart](w, f.parts()), f.rows)
 	j.parts[1], j.rest[1] = f.split(scratchOf[qPart](w, f.parts()), f.g.Out[1]-(f.bands-1)*f.rows)
-	slots := f.slots()
+	slots := f.slots(w.Threads)
 	for i := range slots {
 		j.room[i] = par.Scratch[uint8](w, f.frameBytes())
 	}

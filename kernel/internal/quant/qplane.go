@@ -95,7 +95,12 @@ func greatestScale(step string, ws *array.Array) float32 {
 }
 
 // slots is the number of panels in memory at once.
-func (f *qPlaneForm) slots() int { return max(4, min(f.panels, qPlaneThreads)) }
+func (f *qPlaneForm) slots(threads int) int {
+	if threads <= 1 {
+		return 1
+	}
+	return max(4, min(f.panels, qPlaneThreads))
+}
 
 // panelBytes is the size of a packed panel.
 func (f *qPlaneForm) panelBytes() int { return f.depth * 4 * qPlaneLanes }
@@ -109,9 +114,9 @@ func (f *qPlaneForm) frameBytes() int {
 // fourBytes is the size of the frame of four channels.
 func (f *qPlaneForm) fourBytes() int { return 4 * f.phases * f.frame[0] * f.frame[1] }
 
-// scratch is the most scratch that a convolution takes in this form.
-func (f *qPlaneForm) scratch(outChans int) int {
-	n := f.slots() * (par.ScratchSize(f.panelBytes(), 1) + par.ScratchSize(4*qPlaneRest*operand.RoundUp(f.depth, 4), 1) + par.ScratchSize(qPlaneRest*outChans, 1))
+// scratch is the most scratch that a convolution takes in this form on some threads.
+func (f *qPlaneForm) scratch(outChans, threads int) int {
+	n := f.slots(threads) * (par.ScratchSize(f.panelBytes(), 1) + par.ScratchSize(4*qPlaneRest*operand.RoundUp(f.depth, 4), 1) + par.ScratchSize(qPlaneRest*outChans, 1))
 	switch {
 	case f.framed:
 		return n + par.ScratchSize(f.frameBytes(), 1) + par.ScratchSize(f.g.Taps, 8)
@@ -121,5 +126,99 @@ func (f *qPlaneForm) scratch(outChans int) int {
 	if f.phases > 1 {
 		n += par.ScratchSize(f.chans*f.plane, 1)
 	}
-	return n + f.slots()*par.ScratchSize(f.g.Taps*f.parts, 16)
+	return n + f.slots(threads)*par.ScratchSize(f.g.Taps*f.parts, 16)
+}
+
+// directScratch is the most scratch of an image that is computed directly on some threads.
+func (p *qConvPlan) directScratch(out *array.Array, threads int) (n int) {
+	if f, ok := p.directPlanes(); ok {
+		n = f.scratch()
+	}
+	if f, ok := p.planes(); ok && out.DType().Size() == 1 {
+		n = max(n, f.scratch(p.w.outChans/p.w.groups, threads))
+	}
+	if f, ok := p.byGroups(); ok && out.DType().Size() == 1 {
+		n = max(n, f.scratch(threads))
+	}
+	return n
+}
+
+// epilogueScratch is the most scratch of an image's epilogues.
+func (p *qConvPlan) epilogueScratch(in []*array.Array) int {
+	return epilogueBytes(p.w.outChans, operand.At(in, qTableOperand)) +
+		2*par.ScratchSize(p.w.outChans, 8) + 4*p.w.groups*par.ScratchSize(2*qCols, 4)
+}
+
+// apart is how many goroutines can each convolve whole images, on so many threads at once;
+// 1 where goroutines share each image. One does so where all are busy for seven eighths of
+// the time: an image stays in its caches, and nobody waits for the others.
+func (p *qConvPlan) apart(threads int) int {
+	rounds := (p.batch + threads - 1) / threads
+	if threads < 2 || 8*p.batch < 7*rounds*threads {
+		return 1
+	}
+	return threads
+}
+
+// mostApart is the most goroutines that convolve whole images on this machine.
+func (p *qConvPlan) mostApart() int {
+	for n := par.Machine(qPlaneThreads); n > 1; n-- {
+		if p.apart(n) > 1 {
+			return n
+		}
+	}
+	return 1
+}
+
+// apartScratch is the scratch of one goroutine that convolves images.
+func (p *qConvPlan) apartScratch(out *array.Array, in []*array.Array) int {
+	return p.directScratch(out, 1) + p.epilogueScratch(in)
+}
+
+// qApartJob convolves images, each on one goroutine.
+type qApartJob struct {
+	c     qConvRun
+	slots par.Slots
+	lanes *par.Lanes
+}
+
+// apart convolves the images on n goroutines; none is computed through a copy.
+func (c *qConvRun) apart(w *par.Workspace, n int) {
+	mark := w.Mark()
+	j := par.TakeJob[qApartJob](w)
+	*j = qApartJob{c: *c, lanes: par.TakeLanes(w, n, c.p.apartScratch(c.out, c.in))}
+	for i := range n { // later calls allocate nothing, whoever comes
+		at := j.lanes.At(i)
+		par.PutJob(at, par.TakeJob[qConvRun](at))
+		switch v := &c.ways; {
+		case v.grouped:
+			par.PutJob(at, par.TakeJob[qGroupJob](at))
+		case v.deep:
+			par.PutJob(at, par.TakeJob[qDepthRowsJob](at))
+			par.PutJob(at, par.TakeJob[qDepthPlaneJob](at))
+		default:
+			par.PutJob(at, par.TakeJob[qPlaneJob](at))
+			par.PutJob(at, par.TakeJob[qFrameJob](at))
+			par.PutJob(at, par.TakeJob[qSplitJob](at))
+		}
+		par.PutJob(at, par.TakeJob[qTableJob](at))
+	}
+	work := c.p.g.OutPlane * c.p.w.outChans * (c.p.w.chans / c.p.w.groups) * c.p.w.taps
+	w.Within(n, c.p.batch, max(1, qWork/(work+1)), j)
+	par.PutLanes(w, j.lanes)
+	par.PutJob(w, j)
+	w.Release(mark)
+}
+
+// Do convolves images [lo, hi).
+func (j *qApartJob) Do(lo, hi int) {
+	slot := j.slots.Take(0)
+	defer j.slots.Give(slot)
+	w := j.lanes.At(slot)
+	c := par.TakeJob[qConvRun](w)
+	*c = j.c
+	for i := lo; i < hi; i++ {
+		c.convolve(w, i)
+	}
+	par.PutJob(w, c)
 }

@@ -24,7 +24,7 @@ type qPlaneTile struct {
 	flip     uint32
 	// For unsigned results, those that flip makes signed ones of.
 	zero, lo, hi int32
-	natural      int // 1 where positions lie as interleaving leaves them
+	form         int // planeNatural and planePlain
 	// Where the residual lies, less dst, if there is one.
 	residual uintptr
 	adds     int // 1 where there is
@@ -32,6 +32,12 @@ type qPlaneTile struct {
 	addZero  int32
 	addScale float32
 }
+
+// Bits of the form of a qPlaneTile.
+const (
+	planeNatural = 1 // 64 positions lie as interleaving leaves them
+	planePlain   = 2 // no limits but those of unsigned bytes, and no flip
+)
 
 // qPlanePack is the argument of the packing of planes.
 type qPlanePack struct {
@@ -105,7 +111,7 @@ func (c *qConvRun) planar(w *par.Workspace, f *qPlaneForm, group int, b PackedQ,
 	j := par.TakeJob[qPlaneJob](w)
 	*j = qPlaneJob{f: *f, b: b, out: e, flip: uint32(c.x.flip) * 0x01010101}
 	j.fill = uint32(uint8(c.x.zero)^c.x.flip) * 0x01010101
-	slots := f.slots()
+	slots := f.slots(w.Threads)
 	for i := range slots {
 		j.room[i] = qPlaneRoom{panel: par.Scratch[uint8](w, f.panelBytes()), rows: par.Scratch[uint8](w, 4*qPlaneRest*operand.RoundUp(f.depth, 4)),
 			rest: par.Scratch[uint8](w, qPlaneRest*b.n)}
@@ -228,7 +234,10 @@ func (j *qPlaneJob) tile(room *qPlaneRoom, from, to, first, n, vectors int) {
 		groups: j.f.depth, step: len(b), channels: channels, mask: 1<<n - 1, flip: uint32(e.flip) * 0x01010101,
 		zero: zero, lo: int32(e.lo) + zero, hi: int32(e.hi) + zero}
 	if !j.f.framed {
-		t.natural = 1
+		t.form = planeNatural
+	}
+	if t.lo == 0 && t.hi == 255 && t.flip == 0 {
+		t.form |= planePlain
 	}
 	if r := e.res.from(at); r.bytes != nil {
 		_ = r.bytes[(channels-1)*e.ld+n-1]

@@ -2,6 +2,7 @@ package quant
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +17,7 @@ import (
 // compute by planes: two dimensions, strides up to 2 along lines.
 func randomPlanes(r *rand.Rand) convShape {
 	pick := func(list ...int) int { return list[r.IntN(len(list))] }
-	s := convShape{batch: 1 + r.IntN(2), groups: pick(1, 1, 1, 2), in: []int{3 + r.IntN(14), 5 + r.IntN(40)}}
+	s := convShape{batch: pick(1, 1, 2, 4), groups: pick(1, 1, 1, 2), in: []int{3 + r.IntN(14), 5 + r.IntN(40)}}
 	s.chans, s.outChans = s.groups*pick(4, 8, 12, 20), s.groups*(1+r.IntN(75))
 	if s.groups == 1 && r.IntN(3) == 0 {
 		s.chans = 1 + r.IntN(9)
@@ -43,7 +44,7 @@ func randomPlanes(r *rand.Rand) convShape {
 // TestQConvByPlanes compares all levels with the one without assembly.
 func TestQConvByPlanes(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
-	formed := 0
+	formed, plain, apart := 0, 0, 0
 	for range 180 {
 		s := randomPlanes(r)
 		c := qCase{
@@ -54,10 +55,15 @@ func TestQConvByPlanes(t *testing.T) {
 		if c.w.DType() == array.I8 && r.IntN(4) > 0 {
 			c.wz = nil
 		}
+		if r.IntN(4) == 0 {
+			c.yz, c.max = nil, 0 // results that saturation alone clamps
+		}
 		step := QConv{Stride: s.stride, PadLo: s.lo, PadHi: s.hi, Dilation: s.dilate, Groups: s.groups, ReLU: c.relu, Max: c.max}
 		p := step.plan([]*array.Array{c.out}, c.in())
 		if _, ok := p.planes(); ok && c.out.DType().Size() == 1 && !offCentre(c.wz, c.w.DType() == array.U8, 0, s.outChans) {
 			formed++
+			plain += b2i(c.yz == nil && c.out.DType() == array.U8)
+			apart += b2i(p.mostApart() > 1)
 		}
 		var want *array.Array
 		kerneltest.QLevels(t, func(level string) {
@@ -73,6 +79,46 @@ func TestQConvByPlanes(t *testing.T) {
 		})
 	}
 	require.Greater(t, formed, 30)
+	require.Greater(t, plain, 5)
+	require.True(t, apart > 10 || par.Machine(2) < 2)
+}
+
+// TestQConvImagesApart counts goroutines and allocations where each convolves whole images.
+func TestQConvImagesApart(t *testing.T) {
+	require.Equal(t, []int{1, 2, 3, 4, 1, 8, 1}, apartOf(8, 1, 2, 3, 4, 5, 8, 16))
+	require.Equal(t, []int{2, 3, 4, 1}, apartOf(15, 2, 3, 4, 6))
+	require.Equal(t, []int{1, 1}, apartOf(1, 1, 2))
+	r := rand.New(rand.NewPCG(35, 36))
+	f, z := array.FromSlice([]float32{0.01}, 1), array.FromSlice([]uint8{100}, 1)
+	for _, s := range []struct{ chans, groups, kernel, stride int }{
+		{32, 1, 1, 1}, {32, 1, 3, 1}, {32, 1, 3, 2}, {3, 1, 3, 2}, {32, 1, 1, 2}, {32, 8, 3, 1}, {32, 32, 3, 1}, {32, 32, 3, 2},
+	} {
+		pad, o := []int{s.kernel / 2, s.kernel / 2}, (27-1)/s.stride+1
+		outs := max(s.chans, 32)
+		step := QConv{Stride: []int{s.stride, s.stride}, PadLo: pad, PadHi: pad, Groups: s.groups}
+		x, weight := qArray(r, array.U8, 8, s.chans, 27, 27), qArray(r, array.I8, outs, s.chans/s.groups, s.kernel, s.kernel)
+		in := []*array.Array{x, f, z, weight, f, nil, f, z, nil, nil}
+		want, out := array.New(array.U8, 8, outs, o, o), array.New(array.U8, 8, outs, o, o)
+		for i := range 8 {
+			one := slices.Clone(in)
+			one[qX] = array.Slice(x, 0, i, i+1, 1)
+			step.Run(&par.Workspace{}, []*array.Array{array.Slice(want, 0, i, i+1, 1)}, one)
+		}
+		w := &par.Workspace{Threads: 2}
+		kerneltest.RequireNoAllocs(t, step, []*array.Array{out}, in)
+		clear(array.Data[uint8](out))
+		step.Run(w, []*array.Array{out}, in)
+		require.True(t, array.Equal(want, out), "%+v", s)
+		require.LessOrEqual(t, w.HighWater(), step.ScratchBytes([]*array.Array{out}, in), "%+v", s)
+	}
+}
+
+func apartOf(batch int, threads ...int) (list []int) {
+	for _, n := range threads {
+		p := qConvPlan{batch: batch}
+		list = append(list, p.apart(n))
+	}
+	return list
 }
 
 // randomDepths returns a depthwise convolution of two dimensions, most of which are

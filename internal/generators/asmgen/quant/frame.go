@@ -247,3 +247,199 @@ func frameRows(w writer) {
 	w.JNZ(LabelRef("loop"))
 	w.end()
 }
+
+// Places of fields of kernel's qPlanePack.
+const (
+	packSrc = 8 * iota
+	packPlane
+	packQuads
+	packParts
+	packCount
+	packRows
+	packDst
+	packVectors
+	packFill
+	packFlip = packFill + 4
+)
+
+// planePack reads 64 positions of four channels at a time, in parts, and brings the
+// four bytes of each position together. Unless rows are listed, they are those of
+// channels, one plane after the other.
+type planePack struct {
+	writer
+	listed bool
+
+	s, src, plane, three, quads, part, parts, count, rows, dst reg.GPVirtual
+}
+
+// emit writes one of both: four planes, or listed rows, are loaded in parts under
+// masks over a register of padding, turned in registers, and written as a panel.
+func (k planePack) emit() {
+	name, doc := "qPlanePackVNNI", "packs groups of four channels as s, a qPlanePack, says."
+	if k.listed {
+		name, doc = "qPlaneListVNNI", "packs four rows of the list at a time as s, a qPlanePack, says."
+	}
+	k.begin(name, "func(s *uint8)", doc)
+	k.s = k.arg("s")
+	field := k.fields(k.s)
+	k.src, k.plane, k.quads, k.parts = field(packSrc), field(packPlane), field(packQuads), field(packParts)
+	k.count, k.rows, k.dst = field(packCount), field(packRows), field(packDst)
+	k.part, k.three = k.GP64(), k.GP64()
+	k.LEAQ(indexed(k.plane, k.plane, 2, 0), k.three)
+	k.VPBROADCASTD(at(k.s, packFill), z(30))
+	k.VPBROADCASTD(at(k.s, packFlip), z(31))
+	k.SHLQ(U8(4), k.count)
+	if k.listed {
+		k.loop(func() {
+			for r := range 4 {
+				k.listedRow(r)
+			}
+			k.ADDQ(U8(64), k.rows)
+		})
+	} else {
+		k.loop(k.channels)
+	}
+	k.end()
+}
+
+// channels loads the parts of four planes into Z0 to Z3.
+func (k *planePack) channels() {
+	p, end := k.GP64(), k.GP64()
+	for r := range 4 {
+		k.VMOVDQA32(z(30), z(r))
+	}
+	k.MOVQ(k.parts, k.part)
+	k.LEAQ(indexed(k.parts, k.count, 1, 0), end)
+	k.Label("part")
+	k.MOVQ(at(k.part, 0), p)
+	k.KMOVQ(at(k.part, 8), reg.K1)
+	k.ADDQ(k.src, p)
+	k.VMOVDQU8(at(p, 0), reg.K1, z(0))
+	k.VMOVDQU8(indexed(p, k.plane, 1, 0), reg.K1, z(1))
+	k.VMOVDQU8(indexed(p, k.plane, 2, 0), reg.K1, z(2))
+	k.VMOVDQU8(indexed(p, k.three, 1, 0), reg.K1, z(3))
+	k.ADDQ(U8(16), k.part)
+	k.CMPQ(k.part, end)
+	k.JNE(LabelRef("part"))
+	k.LEAQ(indexed(k.src, k.plane, 4, 0), k.src)
+}
+
+// listedRow loads the parts of row r of the list into Zr.
+func (k *planePack) listedRow(r int) {
+	p, from, end := k.GP64(), k.GP64(), k.GP64()
+	label := fmt.Sprintf("part%d", r)
+	k.VMOVDQA32(z(30), z(r))
+	k.MOVQ(at(k.rows, 16*r), from)
+	k.ADDQ(k.src, from)
+	k.MOVQ(at(k.rows, 16*r+8), k.part)
+	k.IMULQ(k.count, k.part)
+	k.ADDQ(k.parts, k.part)
+	k.LEAQ(indexed(k.part, k.count, 1, 0), end)
+	k.Label(label)
+	k.MOVQ(at(k.part, 0), p)
+	k.KMOVQ(at(k.part, 8), reg.K1)
+	k.VMOVDQU8(indexed(from, p, 1, 0), reg.K1, z(r))
+	k.ADDQ(U8(16), k.part)
+	k.CMPQ(k.part, end)
+	k.JNE(LabelRef(label))
+}
+
+// loop packs quads groups. Four vectors of positions are written as interleaving
+// leaves them, position p in dword p%4 of lane p/16 of vector p/4%4, which joining
+// the sums undoes; fewer are written in order.
+func (k *planePack) loop(load func()) {
+	vectors := k.GP64()
+	k.Label("quad")
+	load()
+	k.flippedFours()
+	k.MOVQ(at(k.s, packVectors), vectors)
+	k.CMPQ(vectors, U8(4))
+	k.JNE(LabelRef("ordered"))
+	for v := range 4 {
+		k.VMOVDQU32(z(8+v), at(k.dst, 64*v))
+	}
+	k.ADDQ(I32(256), k.dst)
+	k.JMP(LabelRef("next"))
+	k.Label("ordered")
+	k.VSHUFI32X4(U8(0x44), z(9), z(8), z(12))
+	k.VSHUFI32X4(U8(0x44), z(11), z(10), z(13))
+	k.VSHUFI32X4(U8(0x88), z(13), z(12), z(14))
+	k.VMOVDQU32(z(14), at(k.dst, 0))
+	k.ADDQ(U8(64), k.dst)
+	k.CMPQ(vectors, U8(1))
+	k.JEQ(LabelRef("next"))
+	k.VSHUFI32X4(U8(0xdd), z(13), z(12), z(14))
+	k.VMOVDQU32(z(14), at(k.dst, 0))
+	k.ADDQ(U8(64), k.dst)
+	k.CMPQ(vectors, U8(2))
+	k.JEQ(LabelRef("next"))
+	k.VSHUFI32X4(U8(0xee), z(9), z(8), z(12))
+	k.VSHUFI32X4(U8(0xee), z(11), z(10), z(13))
+	k.VSHUFI32X4(U8(0x88), z(13), z(12), z(14))
+	k.VMOVDQU32(z(14), at(k.dst, 0))
+	k.ADDQ(U8(64), k.dst)
+	k.Label("next")
+	k.DECQ(k.quads)
+	k.JNZ(LabelRef("quad"))
+}
+
+// emitSplit writes the separation of even elements and odd ones.
+func emitSplit(w writer) {
+	w.begin("qSplitVNNI", "func(lines, n int, src, even, odd *uint8, step int)",
+		"sets even[i] = src[2i] and, unless odd is nil, odd[i] = src[2i+1] for the n\nelements of each line of src; lines of even and odd are step apart.")
+	lines, n, src, even, odd, step := w.arg("lines"), w.arg("n"), w.arg("src"), w.arg("even"), w.arg("odd"), w.arg("step")
+	half, at0 := w.GP64(), w.GP64()
+	to, left := w.GP64(), w.GP64()
+	w.MOVQ(n, left)
+	w.ANDQ(I32(63), left)
+	w.lanes(left, reg.K1)
+	w.LEAQ(at(left, 1), half)
+	w.SHRQ(U8(1), half)
+	w.lanes(half, reg.K2)
+	w.SHRQ(U8(1), left)
+	w.lanes(left, reg.K3)
+	part := func(masked bool) {
+		if masked {
+			w.VMOVDQU8_Z(at(src, 0), reg.K1, z(0))
+		} else {
+			w.VMOVDQU8(at(src, 0), z(0))
+		}
+		put := func(base reg.GPVirtual, k reg.Register) {
+			w.VPMOVWB(z(0), y(1))
+			if masked {
+				w.VMOVDQU8(y(1), k, indexed(base, to, 1, 0))
+			} else {
+				w.VMOVDQU8(y(1), indexed(base, to, 1, 0))
+			}
+		}
+		put(even, reg.K2)
+		name := fmt.Sprintf("even%v", masked)
+		w.TESTQ(odd, odd)
+		w.JZ(LabelRef(name))
+		w.VPSRLW(U8(8), z(0), z(0))
+		put(odd, reg.K3)
+		w.Label(name)
+	}
+	w.XORQ(at0, at0)
+	w.Label("line")
+	w.MOVQ(at0, to)
+	w.MOVQ(n, left)
+	w.SUBQ(U8(64), left)
+	w.JLT(LabelRef("few"))
+	w.Label("full")
+	part(false)
+	w.ADDQ(U8(64), src)
+	w.ADDQ(U8(32), to)
+	w.SUBQ(U8(64), left)
+	w.JGE(LabelRef("full"))
+	w.Label("few")
+	w.ADDQ(U8(64), left)
+	w.JZ(LabelRef("next"))
+	part(true)
+	w.ADDQ(left, src)
+	w.Label("next")
+	w.ADDQ(step, at0)
+	w.DECQ(lines)
+	w.JNZ(LabelRef("line"))
+	w.end()
+}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -24,31 +23,30 @@ const (
 	planeZero    = planeFlip + 4
 	planeLo      = planeFlip + 8
 	planeHi      = planeFlip + 12
-	planeNatural = planeFlip + 16
-	planeRes     = planeNatural + 8
-	planeAdds    = planeNatural + 16
-	planeAddFlip = planeNatural + 24
-	planeAddZero = planeNatural + 28
-	planeAddBy   = planeNatural + 32
+	planeForm    = planeFlip + 16
+	planeRes     = planeForm + 8
+	planeAdds    = planeForm + 16
+	planeAddFlip = planeForm + 24
+	planeAddZero = planeForm + 28
+	planeAddBy   = planeForm + 32
 )
 
-// planeRows are the channels of the blocks that make the 32 of a panel, by the
-// vectors of positions: as many sums as registers hold, or enough to hide the
-// latency of a product.
-var planeRows = [][]int{1: {16, 16}, 2: {8, 8, 8, 8}, 3: {8, 8, 8, 8}, 4: {6, 6, 5, 5, 5, 5}}
+// planeRows are the channels of a block, by the vectors of positions: sixteen sums, or
+// twelve, hide the latency of a product and leave registers for what packs sums.
+var planeRows = [...]int{1: 16, 2: 8, 3: 4, 4: 4}
+
+// planeWoven is how many groups of four k of a block are computed among the steps that
+// turn the sums of the block before into bytes.
+const planeWoven = 2
 
 // planeAhead is how many groups before their use weights are asked for: a block reads a
 // part of every second line or so, which processors do not foresee well.
 const planeAhead = 48
 
 func emitPlane(w writer) {
-	orders := [2]Mem{permutation(w), w.StaticGlobal("qnatural")}
-	w.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range 16 {
-		w.AddDatum(4*i, U32(i))
-	}
+	order := permutation(w)
 	for vectors := 4; vectors >= 1; vectors-- {
-		planeTile{writer: w, vectors: vectors, orders: orders}.emit()
+		planeTile{writer: w, vectors: vectors, rows: planeRows[vectors], order: order}.emit()
 	}
 	emitSplit(w)
 	for _, listed := range []bool{false, true} {
@@ -61,11 +59,20 @@ func emitPlane(w writer) {
 // four channels each lie together. Results lie channels first.
 type planeTile struct {
 	writer
-	vectors int
-	orders  [2]Mem // of positions in order, and as interleaving leaves them
+	vectors, rows int
+	order         Mem // of positions in order
 
-	s, order, x, xs, b, bs, bias, scale, dst, ld, n, groups, left, col reg.GPVirtual
+	s, x, xs, b, bs, bias, scale, dst, ld, n, groups, left, col, form reg.GPVirtual
 }
+
+// What packs sums stays in registers.
+var (
+	planeZeros = z(27)
+	planeLows  = z(28)
+	planeHighs = z(29)
+	planeFlips = z(30)
+	planeOrder = z(31)
+)
 
 // emit writes the product for a number of vectors. Channels pass in blocks that
 // registers hold; the panel of positions, in the first cache, is read again for
@@ -81,87 +88,131 @@ func (k planeTile) emit() {
 	k.xs, k.bs, k.n, k.col = k.GP64(), k.GP64(), k.GP64(), k.GP64()
 	mask := field(planeMask)
 	k.KMOVQ(mask, reg.K1)
-	k.order = k.GP64()
-	k.LEAQ(k.orders[0], k.order)
-	if k.vectors == 4 {
-		natural := k.GP64()
-		k.LEAQ(k.orders[1], natural)
-		k.CMPQ(at(k.s, planeNatural), U8(0))
-		k.CMOVQNE(natural, k.order)
-	}
-	k.Label("panel")
+	k.form = field(planeForm)
+	k.VMOVDQU32(k.order, planeOrder)
+	k.VPBROADCASTW(at(k.s, planeZero), planeZeros)
+	k.VPBROADCASTB(at(k.s, planeLo), planeLows)
+	k.VPBROADCASTB(at(k.s, planeHi), planeHighs)
+	k.VPBROADCASTD(at(k.s, planeFlip), planeFlips)
 	k.XORQ(k.col, k.col)
-	rows := planeRows[k.vectors]
-	for i := 0; i < len(rows); {
-		count := 0
-		for i+count < len(rows) && rows[i+count] == rows[i] {
-			count++
-		}
-		i += count
-		end := 0
-		for _, r := range rows[:i] {
-			end += r
-		}
-		k.block(rows[i-1], end)
-	}
-	k.ADDQ(at(k.s, planeStep), k.b)
-	k.JMP(LabelRef("panel"))
+	k.sums()
+	k.woven()
+	k.Label("store")
+	k.store()
 	k.Label("done")
 	k.end()
 }
 
 func (k *planeTile) acc(r, v int) reg.VecPhysical { return z(r*k.vectors + v) }
 
-// block computes blocks of rows channels until column end of the panel. Sums begin
-// with the bias and stay in registers over all groups of k; a step loads the
-// vectors of positions once for all channels and broadcasts four bytes of weights
-// for each.
-func (k *planeTile) block(rows, end int) {
-	label := func(s string) string { return fmt.Sprintf("%s%d", s, end) }
+// sums writes the sums of a block of channels. They begin with the bias and stay in
+// registers over all groups of k; a step loads the vectors of positions once for all
+// channels and broadcasts four bytes of weights for each.
+func (k *planeTile) sums() {
 	const unroll = 2
-	k.Label(label("block"))
-	for r := range rows {
-		k.VPBROADCASTD(at(k.bias, 4*r), k.acc(r, 0))
-		for v := 1; v < k.vectors; v++ {
-			k.VMOVDQA32(k.acc(r, 0), k.acc(r, v))
-		}
+	k.Label("block")
+	for r := range k.rows {
+		k.first(r)
 	}
-	k.near(rows, label("near"))
+	k.near()
 	k.MOVQ(k.x, k.xs)
 	k.LEAQ(indexed(k.b, k.col, 4, 0), k.bs)
 	k.MOVQ(k.groups, k.n)
+	k.Label("groups")
 	k.SUBQ(U8(unroll), k.n)
-	k.JLT(LabelRef(label("few")))
-	k.Label(label("loop"))
+	k.JLT(LabelRef("few"))
+	k.Label("loop")
 	for g := range unroll {
-		k.group(rows, g)
+		k.group(g)
 	}
-	k.ADDQ(I32(64*k.vectors*unroll), k.xs)
-	k.ADDQ(I32(panelBytes*unroll), k.bs)
+	k.along(unroll)
 	k.SUBQ(U8(unroll), k.n)
-	k.JGE(LabelRef(label("loop")))
-	k.Label(label("few"))
+	k.JGE(LabelRef("loop"))
+	k.Label("few")
 	k.ADDQ(U8(unroll), k.n)
-	k.JZ(LabelRef(label("store")))
-	k.group(rows, 0)
-	k.Label(label("store"))
-	k.store(rows, label)
-	k.ADDQ(U8(4*rows), k.bias)
-	k.ADDQ(U8(4*rows), k.scale)
-	k.ADDQ(U8(rows), k.col)
-	k.CMPQ(k.col, U8(end))
-	k.JLT(LabelRef(label("block")))
+	k.JZ(LabelRef("summed"))
+	k.group(0)
+	k.Label("summed")
+}
+
+// first sets the sums of channel r to the bias.
+func (k *planeTile) first(r int) {
+	k.VPBROADCASTD(at(k.bias, 4*r), k.acc(r, 0))
+	for v := 1; v < k.vectors; v++ {
+		k.VMOVDQA32(k.acc(r, 0), k.acc(r, v))
+	}
+}
+
+// along goes on by some groups.
+func (k *planeTile) along(groups int) {
+	k.ADDQ(I32(64*k.vectors*groups), k.xs)
+	k.ADDQ(I32(panelBytes*groups), k.bs)
+}
+
+// next goes on to the next block's weights, in this panel or the next.
+func (k *planeTile) next(label string) {
+	k.ADDQ(U8(4*k.rows), k.bias)
+	k.ADDQ(U8(k.rows), k.col)
+	k.CMPQ(k.col, U8(panelBytes/4))
+	k.JLT(LabelRef(label))
+	k.XORQ(k.col, k.col)
+	k.ADDQ(at(k.s, planeStep), k.b)
+	k.Label(label)
+}
+
+// woven writes the step from a block to the next one, except from the last and where a
+// residual is added: each channel's sums become bytes, and the same registers take the
+// first products of a channel of the next block. Converting sums and packing them, which
+// wait for one another, are for other units of a processor than products are, which
+// it computes meanwhile.
+func (k *planeTile) woven() {
+	k.CMPQ(k.left, U8(k.rows))
+	k.JLE(LabelRef("store"))
+	k.CMPQ(at(k.s, planeAdds), U8(0))
+	k.JNE(LabelRef("store"))
+	k.CMPQ(k.groups, U8(planeWoven))
+	k.JLT(LabelRef("store"))
+	k.next("near")
+	k.MOVQ(k.x, k.xs)
+	k.LEAQ(indexed(k.b, k.col, 4, 0), k.bs)
+	k.LEAQ(indexed(k.dst, k.ld, uint8(min(k.rows, 8)), 0), k.n)
+	if k.rows == 16 {
+		k.LEAQ(indexed(k.n, k.ld, 8, 0), k.n)
+	}
+	for g := range planeWoven {
+		k.positions(g, g*k.vectors)
+	}
+	for r := range k.rows {
+		k.PREFETCHT0(at(k.n, 0))
+		k.PREFETCHT0(at(k.n, 16*k.vectors-1))
+		k.scaled(r)
+		k.rounded(r, "woven")
+		k.first(r)
+		for g := range planeWoven {
+			k.products(r, g, g*k.vectors, z(24+g))
+		}
+		if r < k.rows-1 {
+			k.ADDQ(k.ld, k.n)
+		}
+	}
+	k.ADDQ(U8(4*k.rows), k.scale)
+	k.SUBQ(U8(k.rows), k.left)
+	k.along(planeWoven)
+	k.MOVQ(k.groups, k.n)
+	k.SUBQ(U8(planeWoven), k.n)
+	k.JNZ(LabelRef("groups"))
+	k.JMP(LabelRef("summed"))
 }
 
 // near prefetches the lines that store will write, and the residual. Lines of
 // different channels lie a plane apart, on pages that nothing else would
 // foresee.
-func (k *planeTile) near(rows int, alone string) {
+func (k *planeTile) near() {
 	lines := func(p reg.GPVirtual) {
-		for r := range rows {
+		for r := range k.rows {
 			k.PREFETCHT0(at(p, 0))
 			k.PREFETCHT0(at(p, 16*k.vectors-1))
-			if r < rows-1 {
+			if r < k.rows-1 {
 				k.ADDQ(k.ld, p)
 			}
 		}
@@ -169,72 +220,113 @@ func (k *planeTile) near(rows int, alone string) {
 	k.MOVQ(k.dst, k.n)
 	lines(k.n)
 	k.CMPQ(at(k.s, planeAdds), U8(0))
-	k.JEQ(LabelRef(alone))
+	k.JEQ(LabelRef("alone"))
 	k.MOVQ(at(k.s, planeRes), k.n)
 	k.ADDQ(k.dst, k.n)
 	lines(k.n)
-	k.Label(alone)
+	k.Label("alone")
 }
 
 // group adds one group of four k.
-func (k *planeTile) group(rows, g int) {
-	first := rows * k.vectors
+func (k *planeTile) group(g int) {
 	k.PREFETCHT0(at(k.bs, panelBytes*(g+planeAhead)))
-	for v := range k.vectors {
-		k.VMOVDQU32(at(k.xs, 64*(k.vectors*g+v)), z(first+v))
+	k.positions(g, 0)
+	for r := range k.rows {
+		k.products(r, g, 0, z(24+r%2))
 	}
+}
+
+// positions loads a group's vectors of positions into registers from a number past 16 on.
+func (k *planeTile) positions(g, first int) {
+	for v := range k.vectors {
+		k.VMOVDQU32(at(k.xs, 64*(k.vectors*g+v)), z(16+first+v))
+	}
+}
+
+// products adds a group of four k to the sums of channel r; weights is for its weights.
+func (k *planeTile) products(r, g, first int, weights reg.VecPhysical) {
+	from := at(k.bs, panelBytes*g+4*r)
 	if k.vectors == 1 {
-		for r := range rows {
-			k.VPDPBUSD_BCST(at(k.bs, panelBytes*g+4*r), z(first), k.acc(r, 0))
-		}
+		k.VPDPBUSD_BCST(from, z(16+first), k.acc(r, 0))
 		return
 	}
-	for r := range rows {
-		a := z(30 + r%2)
-		k.VPBROADCASTD(at(k.bs, panelBytes*g+4*r), a)
-		for v := range k.vectors {
-			k.VPDPBUSD(a, z(first+v), k.acc(r, v))
-		}
+	k.VPBROADCASTD(from, weights)
+	for v := range k.vectors {
+		k.VPDPBUSD(weights, z(16+first+v), k.acc(r, v))
 	}
 }
 
 // store turns the sums into bytes, a channel at a time, until no channel is left.
 // Scales are below one, and residuals small, so that nothing overflows before it
 // saturates.
-func (k *planeTile) store(rows int, label func(string) string) {
-	zero, lo, hi, flip, order := z(25), z(26), z(27), z(28), z(29)
-	constants := func() {
-		k.VPBROADCASTW(at(k.s, planeZero), zero)
-		k.VPBROADCASTB(at(k.s, planeLo), lo)
-		k.VPBROADCASTB(at(k.s, planeHi), hi)
-		k.VPBROADCASTD(at(k.s, planeFlip), flip)
-	}
-	constants()
-	k.MOVQ(at(k.s, planeRes), k.n)
-	k.VMOVDQU32(at(k.order, 0), order)
-	for r := range rows {
-		k.VBROADCASTSS(at(k.scale, 4*r), z(24))
-		for v := range k.vectors {
-			a := k.acc(r, v)
-			k.VCVTDQ2PS(a, a)
-			k.VMULPS(z(24), a, a)
-		}
-		alone := label(fmt.Sprintf("alone%d_", r))
+func (k *planeTile) store() {
+	for r := range k.rows {
+		k.scaled(r)
+		alone := fmt.Sprintf("alone%d", r)
 		k.CMPQ(at(k.s, planeAdds), U8(0))
 		k.JEQ(LabelRef(alone))
-		k.add(r, order)
-		constants() // whose registers add needs
+		k.add(r)
 		k.Label(alone)
-		for v := range k.vectors {
-			k.VCVTPS2DQ(k.acc(r, v), k.acc(r, v))
-		}
-		a := k.acc(r, 0)
-		k.packedBytes(k.vectors, func(v int) reg.VecPhysical { return k.acc(r, v) }, zero, lo, hi, order, flip)
-		k.VMOVDQU8(a, reg.K1, at(k.dst, 0))
-		k.ADDQ(k.ld, k.dst)
+		k.rounded(r, "last")
 		k.DECQ(k.left)
 		k.JZ(LabelRef("done"))
 	}
+	k.ADDQ(U8(4*k.rows), k.scale)
+	k.next("begin")
+	k.JMP(LabelRef("block"))
+}
+
+// scaled makes floats of channel r's sums and multiplies them by its factor.
+func (k *planeTile) scaled(r int) {
+	factor := z(26)
+	k.VBROADCASTSS(at(k.scale, 4*r), factor)
+	for v := range k.vectors {
+		a := k.acc(r, v)
+		k.VCVTDQ2PS(a, a)
+		k.VMULPS(factor, a, a)
+	}
+}
+
+// Bits of the form of a qPlaneTile.
+const (
+	formNatural = 1 // of 64 positions, which lie as interleaving leaves them
+	formPlain   = 2
+)
+
+// unless jumps over what f writes if a bit of the form is set.
+func (k *planeTile) unless(bit int32, label string, f func()) {
+	k.TESTQ(I32(bit), k.form)
+	k.JNE(LabelRef(label))
+	f()
+	k.Label(label)
+}
+
+// ordered brings positions into order, or bytes of them into that of interleaving.
+func (k *planeTile) ordered(v reg.VecPhysical, label string) {
+	order := func() { k.VPERMD(v, planeOrder, v) }
+	if k.vectors < 4 {
+		order()
+		return
+	}
+	k.unless(formNatural, label, order)
+}
+
+// rounded makes bytes of them, writes them and goes on to the next channel's. Limits, a
+// flip and an order that change nothing are left out: units of products compute them.
+func (k *planeTile) rounded(r int, label string) {
+	sum := func(v int) reg.VecPhysical { return k.acc(r, v) }
+	a := sum(0)
+	for v := range k.vectors {
+		k.VCVTPS2DQ(sum(v), sum(v))
+	}
+	k.packed(k.vectors, sum, planeZeros)
+	k.unless(formPlain, fmt.Sprintf("%splain%d", label, r), func() {
+		k.limited(a, planeLows, planeHighs)
+		k.VPXORD(planeFlips, a, a)
+	})
+	k.ordered(a, fmt.Sprintf("%sordered%d", label, r))
+	k.VMOVDQU8(a, reg.K1, at(k.dst, 0))
+	k.ADDQ(k.ld, k.dst)
 }
 
 // packedBytes packs the integers of up to four vectors into the bytes of the first one.
@@ -246,25 +338,37 @@ func (w writer) packedBytes(vectors int, v func(int) reg.VecPhysical, zero, lo, 
 
 // clamped is packedBytes before the bytes are ordered and flipped.
 func (w writer) clamped(vectors int, v func(int) reg.VecPhysical, zero, lo, hi reg.VecPhysical) {
-	a, halves := v(0), (vectors+1)/2
+	w.packed(vectors, v, zero)
+	w.limited(v(0), lo, hi)
+}
+
+// packed is clamped before the limits, which unsigned bytes have anyway.
+func (w writer) packed(vectors int, v func(int) reg.VecPhysical, zero reg.VecPhysical) {
+	halves := (vectors + 1) / 2
 	for h := range halves {
 		half := v(2 * h)
 		w.VPACKSSDW(v(min(2*h+1, vectors-1)), half, half)
 		w.VPADDSW(zero, half, half)
 	}
-	w.VPACKUSWB(v(2*(halves-1)), a, a)
+	w.VPACKUSWB(v(2*(halves-1)), v(0), v(0))
+}
+
+// limited keeps unsigned bytes between others.
+func (w writer) limited(a, lo, hi reg.VecPhysical) {
 	w.VPMAXUB(lo, a, a)
 	w.VPMINUB(hi, a, a)
 }
 
 // add adds the residual of channel r: its bytes are spread over the vectors by the
-// steps, backwards, by which bytes are made of sums; order is its own inverse.
-func (k *planeTile) add(r int, order reg.VecPhysical) {
-	none, bytes, words, v := z(25), z(26), z(27), z(28)
+// steps, backwards, by which bytes are made of sums; the order is its own inverse.
+func (k *planeTile) add(r int) {
+	none, bytes, words, v := z(16), z(17), z(18), z(19)
+	res := k.n
+	k.MOVQ(at(k.s, planeRes), res)
 	k.VPXORD(none, none, none)
-	k.VMOVDQU8_Z(indexed(k.dst, k.n, 1, 0), reg.K1, bytes)
+	k.VMOVDQU8_Z(indexed(k.dst, res, 1, 0), reg.K1, bytes)
 	k.VPXORD_BCST(at(k.s, planeAddFlip), bytes, bytes)
-	k.VPERMD(bytes, order, bytes)
+	k.ordered(bytes, fmt.Sprintf("added%d", r))
 	for i := range k.vectors {
 		switch i {
 		case 0:
@@ -282,200 +386,4 @@ func (k *planeTile) add(r int, order reg.VecPhysical) {
 		k.VMULPS_BCST(at(k.s, planeAddBy), v, v)
 		k.VADDPS(v, k.acc(r, i), k.acc(r, i))
 	}
-}
-
-// Places of fields of kernel's qPlanePack.
-const (
-	packSrc = 8 * iota
-	packPlane
-	packQuads
-	packParts
-	packCount
-	packRows
-	packDst
-	packVectors
-	packFill
-	packFlip = packFill + 4
-)
-
-// planePack reads 64 positions of four channels at a time, in parts, and brings the
-// four bytes of each position together. Unless rows are listed, they are those of
-// channels, one plane after the other.
-type planePack struct {
-	writer
-	listed bool
-
-	s, src, plane, three, quads, part, parts, count, rows, dst reg.GPVirtual
-}
-
-// emit writes one of both: four planes, or listed rows, are loaded in parts under
-// masks over a register of padding, turned in registers, and written as a panel.
-func (k planePack) emit() {
-	name, doc := "qPlanePackVNNI", "packs groups of four channels as s, a qPlanePack, says."
-	if k.listed {
-		name, doc = "qPlaneListVNNI", "packs four rows of the list at a time as s, a qPlanePack, says."
-	}
-	k.begin(name, "func(s *uint8)", doc)
-	k.s = k.arg("s")
-	field := k.fields(k.s)
-	k.src, k.plane, k.quads, k.parts = field(packSrc), field(packPlane), field(packQuads), field(packParts)
-	k.count, k.rows, k.dst = field(packCount), field(packRows), field(packDst)
-	k.part, k.three = k.GP64(), k.GP64()
-	k.LEAQ(indexed(k.plane, k.plane, 2, 0), k.three)
-	k.VPBROADCASTD(at(k.s, packFill), z(30))
-	k.VPBROADCASTD(at(k.s, packFlip), z(31))
-	k.SHLQ(U8(4), k.count)
-	if k.listed {
-		k.loop(func() {
-			for r := range 4 {
-				k.listedRow(r)
-			}
-			k.ADDQ(U8(64), k.rows)
-		})
-	} else {
-		k.loop(k.channels)
-	}
-	k.end()
-}
-
-// channels loads the parts of four planes into Z0 to Z3.
-func (k *planePack) channels() {
-	p, end := k.GP64(), k.GP64()
-	for r := range 4 {
-		k.VMOVDQA32(z(30), z(r))
-	}
-	k.MOVQ(k.parts, k.part)
-	k.LEAQ(indexed(k.parts, k.count, 1, 0), end)
-	k.Label("part")
-	k.MOVQ(at(k.part, 0), p)
-	k.KMOVQ(at(k.part, 8), reg.K1)
-	k.ADDQ(k.src, p)
-	k.VMOVDQU8(at(p, 0), reg.K1, z(0))
-	k.VMOVDQU8(indexed(p, k.plane, 1, 0), reg.K1, z(1))
-	k.VMOVDQU8(indexed(p, k.plane, 2, 0), reg.K1, z(2))
-	k.VMOVDQU8(indexed(p, k.three, 1, 0), reg.K1, z(3))
-	k.ADDQ(U8(16), k.part)
-	k.CMPQ(k.part, end)
-	k.JNE(LabelRef("part"))
-	k.LEAQ(indexed(k.src, k.plane, 4, 0), k.src)
-}
-
-// listedRow loads the parts of row r of the list into Zr.
-func (k *planePack) listedRow(r int) {
-	p, from, end := k.GP64(), k.GP64(), k.GP64()
-	label := fmt.Sprintf("part%d", r)
-	k.VMOVDQA32(z(30), z(r))
-	k.MOVQ(at(k.rows, 16*r), from)
-	k.ADDQ(k.src, from)
-	k.MOVQ(at(k.rows, 16*r+8), k.part)
-	k.IMULQ(k.count, k.part)
-	k.ADDQ(k.parts, k.part)
-	k.LEAQ(indexed(k.part, k.count, 1, 0), end)
-	k.Label(label)
-	k.MOVQ(at(k.part, 0), p)
-	k.KMOVQ(at(k.part, 8), reg.K1)
-	k.VMOVDQU8(indexed(from, p, 1, 0), reg.K1, z(r))
-	k.ADDQ(U8(16), k.part)
-	k.CMPQ(k.part, end)
-	k.JNE(LabelRef(label))
-}
-
-// loop packs quads groups. Four vectors of positions are written as interleaving
-// leaves them, position p in dword p%4 of lane p/16 of vector p/4%4, which joining
-// the sums undoes; fewer are written in order.
-func (k *planePack) loop(load func()) {
-	vectors := k.GP64()
-	k.Label("quad")
-	load()
-	k.flippedFours()
-	k.MOVQ(at(k.s, packVectors), vectors)
-	k.CMPQ(vectors, U8(4))
-	k.JNE(LabelRef("ordered"))
-	for v := range 4 {
-		k.VMOVDQU32(z(8+v), at(k.dst, 64*v))
-	}
-	k.ADDQ(I32(256), k.dst)
-	k.JMP(LabelRef("next"))
-	k.Label("ordered")
-	k.VSHUFI32X4(U8(0x44), z(9), z(8), z(12))
-	k.VSHUFI32X4(U8(0x44), z(11), z(10), z(13))
-	k.VSHUFI32X4(U8(0x88), z(13), z(12), z(14))
-	k.VMOVDQU32(z(14), at(k.dst, 0))
-	k.ADDQ(U8(64), k.dst)
-	k.CMPQ(vectors, U8(1))
-	k.JEQ(LabelRef("next"))
-	k.VSHUFI32X4(U8(0xdd), z(13), z(12), z(14))
-	k.VMOVDQU32(z(14), at(k.dst, 0))
-	k.ADDQ(U8(64), k.dst)
-	k.CMPQ(vectors, U8(2))
-	k.JEQ(LabelRef("next"))
-	k.VSHUFI32X4(U8(0xee), z(9), z(8), z(12))
-	k.VSHUFI32X4(U8(0xee), z(11), z(10), z(13))
-	k.VSHUFI32X4(U8(0x88), z(13), z(12), z(14))
-	k.VMOVDQU32(z(14), at(k.dst, 0))
-	k.ADDQ(U8(64), k.dst)
-	k.Label("next")
-	k.DECQ(k.quads)
-	k.JNZ(LabelRef("quad"))
-}
-
-// emitSplit writes the separation of even elements and odd ones.
-func emitSplit(w writer) {
-	w.begin("qSplitVNNI", "func(lines, n int, src, even, odd *uint8, step int)",
-		"sets even[i] = src[2i] and, unless odd is nil, odd[i] = src[2i+1] for the n\nelements of each line of src; lines of even and odd are step apart.")
-	lines, n, src, even, odd, step := w.arg("lines"), w.arg("n"), w.arg("src"), w.arg("even"), w.arg("odd"), w.arg("step")
-	half, at0 := w.GP64(), w.GP64()
-	to, left := w.GP64(), w.GP64()
-	w.MOVQ(n, left)
-	w.ANDQ(I32(63), left)
-	w.lanes(left, reg.K1)
-	w.LEAQ(at(left, 1), half)
-	w.SHRQ(U8(1), half)
-	w.lanes(half, reg.K2)
-	w.SHRQ(U8(1), left)
-	w.lanes(left, reg.K3)
-	part := func(masked bool) {
-		if masked {
-			w.VMOVDQU8_Z(at(src, 0), reg.K1, z(0))
-		} else {
-			w.VMOVDQU8(at(src, 0), z(0))
-		}
-		put := func(base reg.GPVirtual, k reg.Register) {
-			w.VPMOVWB(z(0), y(1))
-			if masked {
-				w.VMOVDQU8(y(1), k, indexed(base, to, 1, 0))
-			} else {
-				w.VMOVDQU8(y(1), indexed(base, to, 1, 0))
-			}
-		}
-		put(even, reg.K2)
-		name := fmt.Sprintf("even%v", masked)
-		w.TESTQ(odd, odd)
-		w.JZ(LabelRef(name))
-		w.VPSRLW(U8(8), z(0), z(0))
-		put(odd, reg.K3)
-		w.Label(name)
-	}
-	w.XORQ(at0, at0)
-	w.Label("line")
-	w.MOVQ(at0, to)
-	w.MOVQ(n, left)
-	w.SUBQ(U8(64), left)
-	w.JLT(LabelRef("few"))
-	w.Label("full")
-	part(false)
-	w.ADDQ(U8(64), src)
-	w.ADDQ(U8(32), to)
-	w.SUBQ(U8(64), left)
-	w.JGE(LabelRef("full"))
-	w.Label("few")
-	w.ADDQ(U8(64), left)
-	w.JZ(LabelRef("next"))
-	part(true)
-	w.ADDQ(left, src)
-	w.Label("next")
-	w.ADDQ(step, at0)
-	w.DECQ(lines)
-	w.JNZ(LabelRef("line"))
-	w.end()
 }
