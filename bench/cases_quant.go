@@ -89,8 +89,8 @@ func decoder() *models.Model {
 func decodeCase(group string, batch, bits int) *Case {
 	m := decoder()
 	shape := fmt.Sprintf("gpt2_decode_b%d", batch)
-	if bits == 8 {
-		shape = fmt.Sprintf("gpt2_decode_int8_b%d", batch)
+	if bits < 32 {
+		shape = fmt.Sprintf("gpt2_decode_int%d_b%d", bits, batch)
 	}
 	return &Case{Group: group, Shape: shape, Network: m, Dims: map[string]int{"N": batch, "S": 1, "P": past}, Op: "network",
 		Decoder: &models.GPT2Small, Bits: bits, Feed: func(w *network) error { return w.precede(m) }}

@@ -97,7 +97,7 @@ func TestDocumentOfNetworks(t *testing.T) {
 		{Group: "quant", Shape: "net_static_b1", OursMS: 2, Threads: 1, Pairs: 15, RoofShare: 0.75, Engines: map[string]float64{"float": 6}, Peer: "ort", PeerMS: 2.5, Ratio: 0.8,
 			Peers: map[string]float64{"ort": 2.5, "torch-int8": 4}, Least: map[string]float64{"": 2, "ort": 2, "float": 5}, CPU: "A chip", Date: "2026-11-26",
 			Versions: map[string]string{"torch": "torch 2.15.0", "ort": "onnxruntime 1.32.0"}},
-		{Group: "quant", Shape: "gpt2_decode_b1", OursMS: 4, Threads: 1, Pairs: 15, Engines: map[string]float64{"int8": 5, "bf16": 8, "float": 16, "reading": 12},
+		{Group: "quant", Shape: "gpt2_decode_int4_b1", OursMS: 4, Threads: 1, Pairs: 15, Engines: map[string]float64{"int8": 5, "bf16": 8, "float": 16, "reading": 12},
 			Bytes: map[string]float64{"": 60e6, "int8": 90e6, "bf16": 180e6, "float": 360e6, "reading": 360e6}},
 	}
 	dir := t.TempDir()
