@@ -188,9 +188,9 @@ TEXT ·qPoolU8AVX512(SB), NOSPLIT, $0-8
 	MOVQ         72(AX), R9
 	MOVQ         88(AX), R10
 	KMOVQ        R10, K2
-	ADDQ         8(AX), CX
 	MOVQ         $0x00000000, R13
 	VPBROADCASTD R13, Z1
+	ADDQ         8(AX), CX
 
 line:
 	VMOVDQA32 Z1, Z0
@@ -238,9 +238,9 @@ TEXT ·qPoolI8AVX512(SB), NOSPLIT, $0-8
 	MOVQ         72(AX), R9
 	MOVQ         88(AX), R10
 	KMOVQ        R10, K2
-	ADDQ         8(AX), CX
 	MOVQ         $0x80808080, R13
 	VPBROADCASTD R13, Z1
+	ADDQ         8(AX), CX
 
 line:
 	VMOVDQA32 Z1, Z0

@@ -59,43 +59,69 @@ func poolPlane(w writer, signed bool) {
 		name, most, least = "qPoolI8AVX512", w.VPMAXSB, 0x80
 	}
 	w.begin(name, "func(s *uint8)", "takes the greatest of the windows that s, a qPoolTile, says.")
-	s := w.arg("s")
-	field := w.fields(s)
-	src, dst, lines, ld, lineStep := field(poolSrc), field(poolDst), field(poolLines), field(poolLd), field(poolLineStep)
-	rowStep, tapStep, keep := field(poolRowStep), field(poolTapStep), field(poolKeep)
+	k := w.windows()
+	tapStep, keep := k.field(poolTapStep), k.field(poolKeep)
 	w.KMOVQ(keep, reg.K2)
-	w.ADDQ(at(s, poolAt), src)
-	q, mask, taps, p, rows := w.GP64(), w.GP64(), w.GP64(), w.GP64(), w.GP64()
-	w.MOVQ(U32(0x01010101*least), p)
-	w.VPBROADCASTD(p.As32(), z(1))
-	w.Label("line")
-	w.VMOVDQA32(z(1), z(0))
-	w.MOVQ(src, q)
-	w.LEAQ(at(s, poolMasks), mask)
-	w.MOVQ(at(s, poolTaps), taps)
-	w.Label("tap")
-	w.KMOVQ(at(mask, 0), reg.K1)
-	w.MOVQ(q, p)
-	w.MOVQ(at(s, poolRows), rows)
-	w.Label("row")
-	most(at(p, 0), z(0), reg.K1, z(0))
-	w.ADDQ(rowStep, p)
-	w.DECQ(rows)
-	w.JNZ(LabelRef("row"))
-	w.ADDQ(tapStep, q)
-	w.ADDQ(U8(8), mask)
-	w.DECQ(taps)
-	w.JNZ(LabelRef("tap"))
-	w.CMPQ(at(s, poolEven), U8(0))
-	w.JEQ(LabelRef("store"))
-	w.VPMOVWB(z(0), y(0))
-	w.Label("store")
-	w.VMOVDQU8(z(0), reg.K2, at(dst, 0))
-	w.ADDQ(lineStep, src)
-	w.ADDQ(ld, dst)
-	w.DECQ(lines)
-	w.JNZ(LabelRef("line"))
-	w.end()
+	k.q, k.mask, k.taps, k.p, k.rows = w.GP64(), w.GP64(), w.GP64(), w.GP64(), w.GP64()
+	w.MOVQ(U32(0x01010101*least), k.p)
+	w.VPBROADCASTD(k.p.As32(), z(1))
+	k.walk(func() { w.VMOVDQA32(z(1), z(0)) },
+		func() { most(at(k.p, 0), z(0), reg.K1, z(0)) },
+		func() { w.ADDQ(tapStep, k.q) },
+		func() {
+			w.CMPQ(at(k.s, poolEven), U8(0))
+			w.JEQ(LabelRef("store"))
+			w.VPMOVWB(z(0), y(0))
+			w.Label("store")
+			w.VMOVDQU8(z(0), reg.K2, at(k.dst, 0))
+		})
+}
+
+// windows are those that a qPoolTile says, for a vector of results at a time.
+type windows struct {
+	writer
+	field                                     func(int) reg.GPVirtual
+	s, src, dst, lines, ld, lineStep, rowStep reg.GPVirtual
+	q, mask, taps, p, rows                    reg.GPVirtual // for walk: the first row of a tap, its mask, what is left, and the place
+}
+
+// windows loads what all of them need.
+func (w writer) windows() *windows {
+	k := &windows{writer: w, s: w.arg("s")}
+	k.field = w.fields(k.s)
+	k.src, k.dst, k.lines, k.ld, k.lineStep = k.field(poolSrc), k.field(poolDst), k.field(poolLines), k.field(poolLd), k.field(poolLineStep)
+	k.rowStep = k.field(poolRowStep)
+	return k
+}
+
+// walk writes the loops: for each line of results begin, for each row of each tap add, which reads the bytes at p
+// under the mask K1, step to the next tap, and store.
+func (k *windows) walk(begin, add, step, store func()) {
+	k.ADDQ(at(k.s, poolAt), k.src)
+	k.Label("line")
+	begin()
+	k.MOVQ(k.src, k.q)
+	k.LEAQ(at(k.s, poolMasks), k.mask)
+	k.MOVQ(at(k.s, poolTaps), k.taps)
+	k.Label("tap")
+	k.KMOVQ(at(k.mask, 0), reg.K1)
+	k.MOVQ(k.q, k.p)
+	k.MOVQ(at(k.s, poolRows), k.rows)
+	k.Label("row")
+	add()
+	k.ADDQ(k.rowStep, k.p)
+	k.DECQ(k.rows)
+	k.JNZ(LabelRef("row"))
+	step()
+	k.ADDQ(U8(8), k.mask)
+	k.DECQ(k.taps)
+	k.JNZ(LabelRef("tap"))
+	store()
+	k.ADDQ(k.lineStep, k.src)
+	k.ADDQ(k.ld, k.dst)
+	k.DECQ(k.lines)
+	k.JNZ(LabelRef("line"))
+	k.end()
 }
 
 // meanPlane writes the means of windows: sums of 32 windows next to each other are words, of bytes
@@ -104,73 +130,60 @@ func poolPlane(w writer, signed bool) {
 func meanPlane(w writer, stride int) {
 	w.begin(fmt.Sprintf("qMeanBy%dAVX512", stride), "func(s *uint8)",
 		fmt.Sprintf("takes the means of the windows, %d apart, that s, a qMeanTile, says.", stride))
-	s := w.arg("s")
-	field := w.fields(s)
-	src, dst, lines, ld, lineStep := field(poolSrc), field(poolDst), field(poolLines), field(poolLd), field(poolLineStep)
-	rowStep, q := field(poolRowStep), field(poolKeep)
-	w.KMOVQ(q, reg.K2)
+	k := w.windows()
+	k.q = k.field(poolKeep)
+	w.KMOVQ(k.q, reg.K2)
 	w.KSHIFTRQ(U8(16), reg.K2, reg.K3)
 	for i, off := range []int{meanFlip, meanLo, meanHi, meanZero} {
-		w.VBROADCASTSS(at(s, off), z(27+i))
+		w.VBROADCASTSS(at(k.s, off), z(27+i))
 	}
-	mask, taps, p, rows := w.GP64(), w.GP64(), w.GP64(), w.GP64()
-	w.MOVL(U32(0x01010101), p.As32())
-	w.VPBROADCASTD(p.As32(), z(1))
+	k.mask, k.taps, k.p, k.rows = w.GP64(), w.GP64(), w.GP64(), w.GP64()
+	w.MOVL(U32(0x01010101), k.p.As32())
+	w.VPBROADCASTD(k.p.As32(), z(1))
 	for i, off := range []int{meanBias, meanScale} {
 		for h := range 2 {
-			w.VMOVDQU32(at(s, off+64*h), z(10+2*i+h))
+			w.VMOVDQU32(at(k.s, off+64*h), z(10+2*i+h))
 		}
 	}
-	w.ADDQ(at(s, poolAt), src)
-	w.Label("line")
-	w.VPXORD(z(0), z(0), z(0))
-	w.MOVQ(src, q)
-	w.LEAQ(at(s, poolMasks), mask)
-	w.MOVQ(at(s, poolTaps), taps)
-	w.Label("tap")
-	w.KMOVQ(at(mask, 0), reg.K1)
-	w.MOVQ(q, p)
-	w.MOVQ(at(s, poolRows), rows)
-	w.Label("row")
-	w.VMOVDQA32(z(27), z(2))
+	k.walk(func() { w.VPXORD(z(0), z(0), z(0)) },
+		func() { k.words(stride) },
+		func() { w.ADDQ(U8(stride), k.q) },
+		k.means)
+}
+
+// words adds the bytes at p, or pairs of them, to words.
+func (k *windows) words(stride int) {
+	k.VMOVDQA32(z(27), z(2))
 	if stride == 1 {
-		w.VMOVDQU8(at(p, 0), reg.K1, y(2))
-		w.VPXORD(y(27), y(2), y(2))
-		w.VPMOVZXBW(y(2), z(2))
+		k.VMOVDQU8(at(k.p, 0), reg.K1, y(2))
+		k.VPXORD(y(27), y(2), y(2))
+		k.VPMOVZXBW(y(2), z(2))
 	} else {
-		w.VMOVDQU8(at(p, 0), reg.K1, z(2))
-		w.VPXORD(z(27), z(2), z(2))
-		w.VPMADDUBSW(z(1), z(2), z(2))
+		k.VMOVDQU8(at(k.p, 0), reg.K1, z(2))
+		k.VPXORD(z(27), z(2), z(2))
+		k.VPMADDUBSW(z(1), z(2), z(2))
 	}
-	w.VPADDW(z(2), z(0), z(0))
-	w.ADDQ(rowStep, p)
-	w.DECQ(rows)
-	w.JNZ(LabelRef("row"))
-	w.ADDQ(U8(stride), q)
-	w.ADDQ(U8(8), mask)
-	w.DECQ(taps)
-	w.JNZ(LabelRef("tap"))
-	w.VEXTRACTI64X4(U8(1), z(0), y(2))
-	for h, k := range []reg.Register{reg.K2, reg.K3} {
+	k.VPADDW(z(2), z(0), z(0))
+}
+
+// means stores the means of words, the upper half where it has any.
+func (k *windows) means() {
+	k.VEXTRACTI64X4(U8(1), z(0), y(2))
+	for h, mask := range []reg.Register{reg.K2, reg.K3} {
 		v := z(2 * h)
 		if h == 1 {
-			w.KTESTW(k, k)
-			w.JZ(LabelRef("next"))
+			k.KTESTW(mask, mask)
+			k.JZ(LabelRef("next"))
 		}
-		w.VPMOVZXWD(v.AsY(), v)
-		w.VPADDD(z(10+h), v, v)
-		w.VCVTDQ2PS(v, v)
-		w.VMULPS(z(12+h), v, v)
-		w.clamp512(v)
-		w.VPMOVDB(v, v.AsX())
-		w.VMOVDQU8(v.AsX(), k, at(dst, 16*h))
+		k.VPMOVZXWD(v.AsY(), v)
+		k.VPADDD(z(10+h), v, v)
+		k.VCVTDQ2PS(v, v)
+		k.VMULPS(z(12+h), v, v)
+		k.clamp512(v)
+		k.VPMOVDB(v, v.AsX())
+		k.VMOVDQU8(v.AsX(), mask, at(k.dst, 16*h))
 	}
-	w.Label("next")
-	w.ADDQ(lineStep, src)
-	w.ADDQ(ld, dst)
-	w.DECQ(lines)
-	w.JNZ(LabelRef("line"))
-	w.end()
+	k.Label("next")
 }
 
 // each runs body for vectors of size elements until n, a multiple, is 0.
